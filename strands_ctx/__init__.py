@@ -1,0 +1,82 @@
+"""Conversation managers for Strands Agents that make each model call smaller and leave ``agent.messages`` alone.
+
+The log is not the view: ``agent.messages`` is what happened; what one model call is sent is computed from it and thrown
+away. Every name below is imported at its first use, so that ``import strands_ctx`` costs next to nothing.
+
+Example:
+    >>> import strands_ctx
+    >>> strands_ctx.check_messages([{"role": "user", "content": [{"text": "Hello"}]}])
+    []
+"""
+
+from __future__ import annotations
+
+# Importing typing for this one name would be most of what importing the package costs.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from strands_ctx.anchor import DeltaAnchor
+    from strands_ctx.errors import AnchorError, BudgetError, ConfigError, HistoryError, StrandsCtxError
+    from strands_ctx.managers import BudgetExceededError, BudgetSuffixManager, CapToolResultsManager, PerTurnManager
+    from strands_ctx.messages import check_messages
+    from strands_ctx.plans import Plan
+    from strands_ctx.receipts import Receipt
+    from strands_ctx.tokens import CharacterCounter, ModelCounter, TiktokenCounter
+    from strands_ctx.types import TokenCounter
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnchorError",
+    "BudgetError",
+    "BudgetExceededError",
+    "BudgetSuffixManager",
+    "CapToolResultsManager",
+    "CharacterCounter",
+    "ConfigError",
+    "DeltaAnchor",
+    "HistoryError",
+    "ModelCounter",
+    "PerTurnManager",
+    "Plan",
+    "Receipt",
+    "StrandsCtxError",
+    "TiktokenCounter",
+    "TokenCounter",
+    "__version__",
+    "check_messages",
+]
+
+_HOMES = {
+    "AnchorError": "errors",
+    "BudgetError": "errors",
+    "BudgetExceededError": "managers",
+    "BudgetSuffixManager": "managers",
+    "CapToolResultsManager": "managers",
+    "CharacterCounter": "tokens",
+    "ConfigError": "errors",
+    "DeltaAnchor": "anchor",
+    "HistoryError": "errors",
+    "ModelCounter": "tokens",
+    "PerTurnManager": "managers",
+    "Plan": "plans",
+    "Receipt": "receipts",
+    "StrandsCtxError": "errors",
+    "TiktokenCounter": "tokens",
+    "TokenCounter": "types",
+    "check_messages": "messages",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,181 @@
+"""What a view would take and hold, for boundaries that are only being considered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .capping import text_bytes
+from .errors import BudgetError
+from .ledger import Ledger
+from .plans import Boundaries, Plan, Policy, Reason, Shrinks
+from .selection import lead_of
+from .tokens.calibration import Calibration, Features
+from .tokens.counting import result_tokens
+from .types import Message
+from .view import note_text
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a call carries besides messages, and how its model counts.
+
+    Attributes:
+        system_tokens: Raw tokens of the system prompt.
+        tools_tokens: Raw tokens of the tool specifications.
+        calibration: Turns raw tokens into the model's.
+    """
+
+    system_tokens: int
+    tools_tokens: int
+    calibration: Calibration
+
+    def tokens(self, features: Features) -> int:
+        """Estimate tokens, with the margin that the calibration has shown to need."""
+        return math.ceil(self.calibration.estimate(features) * (1 + self.calibration.margin_ratio))
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Estimate of the system prompt and the tools, with the margin."""
+        return self.tokens(Features(0, self.system_tokens + self.tools_tokens, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Estimates of the views of one log for one call.
+
+    Attributes:
+        ledger: The log.
+        load: What is sent besides it, and the model's scale.
+        policy: What the manager was asked for.
+    """
+
+    ledger: Ledger
+    load: Load
+    policy: Policy
+
+    def cut_at(self, boundaries: Boundaries, start: int) -> Boundaries:
+        """Move the cut of boundaries to an index; the cap line is never before it."""
+        return Boundaries(start, max(boundaries.cap_line, start), boundaries.old_max_bytes)
+
+    def tokens(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> int:
+        """Estimate the tokens of a view with system prompt and tools, margin included."""
+        return self.load.tokens(self.features(boundaries, shrinks))
+
+    def whole_tokens(self, boundaries: Boundaries, stop: int) -> int:
+        """Estimate the tokens of the results that stand whole between the cap line and an index."""
+        results = self._result_tokens(max(boundaries.cut, boundaries.cap_line), stop, self.policy.first_sight_max_bytes)
+        return self.load.tokens(Features(results, 0, 0))
+
+    def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
+        """Sum what the estimate of a view is made from."""
+        ledger, policy, end = self.ledger, self.policy, len(self.ledger)
+        cut, line = boundaries.cut, min(max(boundaries.cut, boundaries.cap_line), end)
+        lead = self.lead(cut)
+        results = self._result_tokens(cut, line, boundaries.old_max_bytes)
+        results += self._result_tokens(line, end, policy.first_sight_max_bytes)
+        _, other = ledger.raw_tokens(cut, end)
+        for index in lead:
+            lead_results, lead_other = ledger.raw_tokens(index, index + 1)
+            results, other = results + lead_results, other + lead_other
+        for index, max_bytes in shrinks:
+            saved_results, saved_other = self._saved(index, max_bytes, boundaries)
+            results, other = results - saved_results, other - saved_other
+        if omitted := cut - len(lead):
+            other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
+        fixed = self.load.system_tokens + self.load.tools_tokens
+        return Features(results, other + fixed, len(lead) + end - cut)
+
+    def lead(self, cut: int) -> tuple[int, ...]:
+        """Find what stays from before a cut."""
+        return lead_of(self.ledger, cut, pin_first=self.policy.pin_first)
+
+    def _result_tokens(self, start: int, stop: int, max_bytes: int | None) -> int:
+        if max_bytes is None:
+            return self.ledger.raw_tokens(start, stop)[0]
+        return self.ledger.capped_tokens(start, stop, max_bytes)
+
+    def _saved(self, index: int, max_bytes: int, boundaries: Boundaries) -> tuple[int, int]:
+        """Return how many raw tokens of results and of other text a message loses when its texts are capped."""
+        counter = self.ledger.counter
+        results = self._result_tokens(index, index + 1, self._cap_at(index, boundaries))
+        _, other = self.ledger.raw_tokens(index, index + 1)
+        short = self._shrunk(index, max_bytes, boundaries)
+        short_results = result_tokens(counter, short)
+        return results - short_results, other - (counter.count_message(short) - short_results)
+
+    def _shrunk(self, index: int, max_bytes: int, boundaries: Boundaries) -> Message:
+        return self.ledger.shown(index, self._cap_at(index, boundaries), max_bytes)
+
+    def _cap_at(self, index: int, boundaries: Boundaries) -> int | None:
+        if index < boundaries.cut:
+            return None
+        return boundaries.old_max_bytes if index < boundaries.cap_line else self.policy.first_sight_max_bytes
+
+    def shrinkable(self, boundaries: Boundaries) -> Iterator[int]:
+        """Yield the messages whose texts may be capped when nothing else helps: prompts, and the newest results."""
+        ledger, newest = self.ledger, self.ledger.newest_start()
+        kept = set(ledger.pins)
+        for index in (*self.lead(boundaries.cut), *range(boundaries.cut, len(ledger))):
+            shape = ledger.shapes[index]
+            if index in kept or shape.role != "user" or not (shape.prompt or index >= newest):
+                continue
+            if text_bytes(ledger.messages[index], ledger.caps_for(index, 0)):
+                yield index
+
+    def _omitted_results(self, cut: int, lead: tuple[int, ...]) -> int:
+        shapes = self.ledger.shapes
+        return sum(len(s.result_ids) for s in shapes[:cut]) - sum(len(shapes[index].result_ids) for index in lead)
+
+    def plan(self, boundaries: Boundaries, reason: Reason, shrinks: Shrinks = ()) -> Plan:
+        """Freeze a decision."""
+        ledger, calibration = self.ledger, self.load.calibration
+        lead = self.lead(boundaries.cut)
+        features = self.features(boundaries, shrinks)
+        capped = [
+            ledger.capped(index, cap)
+            for index in range(boundaries.cut, len(ledger))
+            if (cap := self._cap_at(index, boundaries)) is not None and ledger.shapes[index].result_ids
+        ]
+        raw_results, raw_other = ledger.raw_tokens(0, len(ledger))
+        fixed = self.load.system_tokens + self.load.tools_tokens
+        return Plan(
+            reason=reason,
+            boundaries=boundaries,
+            first_sight_max_bytes=self.policy.first_sight_max_bytes,
+            lead=lead,
+            shrinks=shrinks,
+            log_messages=len(ledger),
+            omitted_messages=boundaries.cut - len(lead),
+            omitted_results=self._omitted_results(boundaries.cut, lead),
+            capped_results=sum(entry.results for entry in capped) + self._shrunk_results(shrinks),
+            dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, boundaries),
+            features=features,
+            log_tokens=calibration.estimate(Features(raw_results, raw_other + fixed, len(ledger))),
+            view_tokens=calibration.estimate(features),
+        )
+
+    def _shrunk_results(self, shrinks: Shrinks) -> int:
+        return sum(len(self.ledger.shapes[index].result_ids) for index, _ in shrinks)
+
+    def shown_bytes(self, index: int, boundaries: Boundaries) -> int:
+        """Count the bytes of a message's texts that may be capped, as the view shows them so far."""
+        ids = self.ledger.caps_for(index, 0)
+        return text_bytes(self.ledger.shown(index, self._cap_at(index, boundaries)), ids)
+
+    def _shrunk_bytes(self, shrinks: Shrinks, boundaries: Boundaries) -> int:
+        return sum(
+            self.shown_bytes(index, boundaries) - text_bytes(self._shrunk(index, max_bytes, boundaries))
+            for index, max_bytes in shrinks
+        )
+
+    def error(self, boundaries: Boundaries, shrinks: Shrinks, budget_tokens: int) -> BudgetError:
+        """Make the error that says what does not fit."""
+        load = self.load
+        system = load.tokens(Features(0, load.system_tokens, 0))
+        tools = load.tokens(Features(0, load.tools_tokens, 0))
+        newest = max(self.tokens(boundaries, shrinks) - system - tools, 0)
+        return BudgetError(
+            budget_tokens=budget_tokens, system_tokens=system, tools_tokens=tools, newest_tokens=newest
+        )

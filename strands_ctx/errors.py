@@ -1,0 +1,115 @@
+"""The error tree, by whose fault it is.
+
+::
+
+    StrandsCtxError
+    ├── ConfigError (also ValueError)      an argument is not allowed; raised at construction
+    ├── HistoryError                       a message is not a Converse message
+    ├── BudgetError                        nothing that may be sent fits the budget
+    │   └── managers.BudgetExceededError   the same, also the host's ContextWindowOverflowException
+    └── AnchorError                        the log is no longer the one that was marked
+
+Every error carries its data in attributes, survives pickling, and says what, the value, the limit and the remedy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StrandsCtxError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by attributes, since the constructors take data and not a message."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(cls: type[StrandsCtxError], args: tuple[Any, ...], attributes: dict[str, Any]) -> StrandsCtxError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
+
+class ConfigError(StrandsCtxError, ValueError):
+    """An argument is not allowed.
+
+    Attributes:
+        parameter: Name of the argument.
+        value: What was passed.
+        requirement: What is allowed instead.
+    """
+
+    def __init__(self, parameter: str, value: object, requirement: str) -> None:
+        """Name the argument, its value and the requirement."""
+        super().__init__(f"{parameter}={value!r} is not allowed: {requirement}")
+        self.parameter = parameter
+        self.value = value
+        self.requirement = requirement
+
+
+class HistoryError(StrandsCtxError):
+    """A message of the log is not a Converse message.
+
+    Attributes:
+        index: Its index in the log.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, index: int, problem: str) -> None:
+        """Name the message and its problem."""
+        super().__init__(
+            f"messages[{index}] is not a Converse message: {problem}; "
+            "a message is a dictionary with role 'user' or 'assistant' and a list as content"
+        )
+        self.index = index
+        self.problem = problem
+
+
+class BudgetError(StrandsCtxError):
+    """Nothing that may be sent fits the budget.
+
+    All sizes are estimates in tokens of the model that the call was meant for.
+
+    Attributes:
+        budget_tokens: The budget.
+        system_tokens: The system prompt.
+        tools_tokens: The tool specifications.
+        newest_tokens: The smallest view that keeps the task and the newest cycle.
+    """
+
+    def __init__(self, *, budget_tokens: int, system_tokens: int, tools_tokens: int, newest_tokens: int) -> None:
+        """Give the breakdown of what does not fit."""
+        parts = {"system prompt": system_tokens, "tools": tools_tokens, "newest messages": newest_tokens}
+        largest = max(parts, key=lambda name: parts[name])
+        super().__init__(
+            f"the smallest view needs about {sum(parts.values()):,} tokens (estimate: system prompt {system_tokens:,}, "
+            f"tools {tools_tokens:,}, newest messages {newest_tokens:,}) but the budget is {budget_tokens:,}; "
+            f"raise the budget or shrink the {largest}"
+        )
+        self.budget_tokens = budget_tokens
+        self.system_tokens = system_tokens
+        self.tools_tokens = tools_tokens
+        self.newest_tokens = newest_tokens
+
+
+class AnchorError(StrandsCtxError):
+    """The log is no longer the one that was marked, so its delta can't be told.
+
+    Attributes:
+        change: What changed: ``fewer_messages``, ``boundary_message``, ``first_appended_message`` or
+            ``removed_message_count``.
+        expected: What was marked.
+        actual: What is there now.
+    """
+
+    def __init__(self, change: str, expected: object, actual: object, explanation: str) -> None:
+        """Name the change, both sides of it and its meaning."""
+        super().__init__(
+            f"{explanation} (expected {expected!r}, found {actual!r}); a slice from the mark would hold the wrong "
+            "messages: use a conversation manager that leaves the log alone, or save before it runs"
+        )
+        self.change = change
+        self.expected = expected
+        self.actual = actual

@@ -1,0 +1,220 @@
+"""What is known of each message of one log, kept between calls: work per call grows with what is new.
+
+The host hands every model call a fresh deep copy of the log. Strings survive a deep copy as the same objects, so comparing
+the copy with the last one costs next to nothing, and only messages that are new or were changed in place are counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from .capping import cap_message, cap_texts
+from .messages import (
+    MAX_CACHE_POINTS,
+    Shape,
+    opens_cycle,
+    pair_partners,
+    rule_broken,
+    shape_of,
+    tool_names,
+)
+from .tokens.counting import result_tokens
+from .types import Keep, Message, Messages, TokenCounter
+
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Capped:
+    """One message with its results capped.
+
+    Attributes:
+        message: The message; the log's own object where nothing was capped.
+        result_tokens: Raw tokens of its results.
+        results: How many results were capped.
+        dropped_bytes: How many bytes of them are left out.
+    """
+
+    message: Message
+    result_tokens: int
+    results: int
+    dropped_bytes: int
+
+
+class Ledger:
+    """Counts and shapes of one log, by index.
+
+    Attributes:
+        messages: The log as last seen. It is never changed.
+        shapes: A shape a message.
+        starts: Indices at which a view may begin: prompts and cycles, in order.
+        pins: Indices of the messages that are pinned or share a tool call with one that is.
+        problems: Indices at which the log is not legal.
+        inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
+    """
+
+    def __init__(
+        self, counter: TokenCounter, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail"
+    ) -> None:
+        """Start with an empty log.
+
+        Args:
+            counter: Counts messages and texts.
+            exempt_tools: Names of tools whose results are never capped.
+            keep: Which end of a capped text stays.
+        """
+        self.counter = counter
+        self.keep: Keep = keep
+        self.messages: Messages = []
+        self.shapes: list[Shape] = []
+        self.starts: list[int] = []
+        self.pins: list[int] = []
+        self.problems: list[int] = []
+        self.inner: set[int] = set()
+        self._exempt = frozenset(exempt_tools)
+        self._result_tokens: list[int] = []
+        self._other_tokens: list[int] = []
+        self._cache_points = 0
+        self._capped: dict[tuple[int, int], Capped] = {}
+        self._capped_tokens: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+        return len(self.messages)
+
+    def update(self, messages: Messages) -> None:
+        """Bring the ledger up to date with a log.
+
+        Args:
+            messages: The whole log. The ledger keeps the message objects, so they must not change afterwards.
+
+        Raises:
+            HistoryError: If a message is not a Converse message; the ledger then stays as it was.
+        """
+        known = len(self.messages)
+        if messages[:known] == self.messages:
+            first, changed = known, range(known, len(messages))
+        else:
+            changed_list = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
+            first = changed_list[0] if changed_list else len(messages)
+            changed = changed_list  # type: ignore[assignment]
+        shapes = {index: shape_of(messages[index], index) for index in changed}
+        self._resize(len(messages))
+        self.messages = list(messages)
+        for index, shape in shapes.items():
+            self._recount(index, shape)
+        self._derive(first)
+
+    def _resize(self, length: int) -> None:
+        shrunk = length < len(self.shapes)
+        for column in (self._result_tokens, self._other_tokens, *self._capped_tokens.values()):
+            column[length:] = [_UNKNOWN] * (length - len(column))
+        self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
+        if shrunk:
+            self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
+            self.inner = {index for index in self.inner if index < length}
+
+    def _recount(self, index: int, shape: Shape) -> None:
+        message = self.messages[index]
+        self.shapes[index] = shape
+        results = result_tokens(self.counter, message) if shape.result_ids else 0
+        self._result_tokens[index] = results
+        self._other_tokens[index] = max(self.counter.count_message(message) - results, 0)
+        for cap, column in self._capped_tokens.items():
+            column[index] = _UNKNOWN
+            self._capped.pop((index, cap), None)
+
+    def _derive(self, first: int) -> None:
+        """Derive what depends on neighbours, from the message before the first changed one."""
+        first = max(first - 1, 0)
+        for column in (self.starts, self.pins, self.problems):
+            del column[bisect_left(column, first) :]
+        for index in range(first, len(self.shapes)):
+            shape = self.shapes[index]
+            if shape.prompt or opens_cycle(shape):
+                self.starts.append(index)
+            if shape.pinned or any(self.shapes[partner].pinned for partner in pair_partners(self.shapes, index)):
+                self.pins.append(index)
+            if rule_broken(self.shapes[index - 1] if index else None, shape):
+                self.problems.append(index)
+        self._cache_points = sum(shape.cache_points for shape in self.shapes)
+
+    @property
+    def legal(self) -> bool:
+        """Whether every provider accepts the log as it is."""
+        return not self.problems and self._cache_points <= MAX_CACHE_POINTS
+
+    def legal_from(self, start: int) -> bool:
+        """Tell whether the messages from an index on are legal among themselves, after a legal lead."""
+        return bisect_left(self.problems, start + 1) == len(self.problems) and self._cache_points <= MAX_CACHE_POINTS
+
+    def opens_turn(self, index: int) -> bool:
+        """Tell whether a message opens a turn."""
+        return self.shapes[index].prompt and index not in self.inner
+
+    def turn_of(self, index: int) -> int | None:
+        """Find the message that opens the turn in which an index lies, or None."""
+        place = bisect_left(self.starts, index + 1)
+        return next((start for start in reversed(self.starts[:place]) if self.opens_turn(start)), None)
+
+    def newest_start(self) -> int:
+        """Find where the newest cycle or, when it is newer, the newest turn begins."""
+        return next((i for i in reversed(self.starts) if i not in self.inner), 0)
+
+    def starts_backwards(self, stop: int) -> Iterator[int]:
+        """Yield where a view may begin, newest first, down to an index."""
+        for start in reversed(self.starts):
+            if start < stop:
+                return
+            if start not in self.inner:
+                yield start
+
+    def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
+        """Sum the raw tokens of results and of everything else over a range, as the log has them."""
+        return sum(self._result_tokens[start:stop]), sum(self._other_tokens[start:stop])
+
+    def capped_tokens(self, start: int, stop: int, max_bytes: int) -> int:
+        """Sum the raw tokens of results over a range, each result capped."""
+        column = self._capped_tokens.setdefault(max_bytes, [])
+        column.extend([_UNKNOWN] * (len(self.messages) - len(column)))
+        part = column[start:stop]
+        if _UNKNOWN in part:
+            column[start:stop] = part = [self.capped(index, max_bytes).result_tokens for index in range(start, stop)]
+        return sum(part)
+
+    def capped(self, index: int, max_bytes: int) -> Capped:
+        """Return one message with its results capped, made once."""
+        key = index, max_bytes
+        if key not in self._capped:
+            message, results, dropped = cap_message(
+                self.messages[index], self.caps_for(index, max_bytes), keep=self.keep
+            )
+            tokens = result_tokens(self.counter, message) if results else self._result_tokens[index]
+            self._capped[key] = Capped(message, tokens, results, dropped)
+        return self._capped[key]
+
+    def shown(self, index: int, max_bytes: int | None, texts_max_bytes: int | None = None) -> Message:
+        """Return one message as a view shows it.
+
+        Args:
+            index: Its index.
+            max_bytes: The cap of each of its results, or None.
+            texts_max_bytes: The cap of all its texts together, or None.
+
+        Returns:
+            The log's own object where no cap applies.
+        """
+        message = self.messages[index] if max_bytes is None else self.capped(index, max_bytes).message
+        if texts_max_bytes is None:
+            return message
+        return cap_texts(message, texts_max_bytes, self.caps_for(index, texts_max_bytes), keep=self.keep)
+
+    def caps_for(self, index: int, max_bytes: int) -> dict[str, int]:
+        """Map the ids of a message's results to a cap, those of exempt tools apart."""
+        ids: Sequence[str] = self.shapes[index].result_ids
+        if not self._exempt or not ids or not index:
+            return dict.fromkeys(ids, max_bytes)
+        names = tool_names(self.messages[index - 1])
+        return {result_id: max_bytes for result_id in ids if names.get(result_id) not in self._exempt}

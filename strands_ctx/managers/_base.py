@@ -1,0 +1,256 @@
+"""What the three managers share: the hooks, the view of each call, recovery from overflow. Decisions are made in policies."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from strands.agent.conversation_manager import NullConversationManager
+from strands.hooks import (
+    AfterInvocationEvent,
+    AfterModelCallEvent,
+    AgentInitializedEvent,
+    BeforeInvocationEvent,
+    BeforeModelCallEvent,
+    HookRegistry,
+    MessageAddedEvent,
+)
+from strands.types.exceptions import ContextWindowOverflowException
+
+from .. import _host
+from ..errors import BudgetError
+from ..ledger import Ledger
+from ..messages import seen_before, shape_of
+from ..plans import Policy
+from ..receipts import Receipt
+from ..tokens import TiktokenCounter
+from ..types import Keep, Messages, TokenCounter
+from ..view import build_view
+from ._errors import BudgetExceededError
+from ._limits import Budget
+from ._log_caps import cap_log
+from ._parking import Parking, removed_count
+from ._planning import Call, Decision, decide, shrinks_further
+from ._receipting import close_receipt, open_receipt
+from ._state import AgentState
+
+if TYPE_CHECKING:
+    from strands import Agent
+
+logger = logging.getLogger(__name__)
+
+RETRY_RATIO = 0.75
+"""What the next attempt after an overflow takes of the refused view at most."""
+
+OnReceipt = Callable[[Receipt], None]
+
+
+class ViewManager(NullConversationManager):
+    """Sends each model call a view of the log, and leaves the log alone.
+
+    Base of the three managers; it is configured by them and not used by itself. One manager may serve many agents.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: Policy,
+        budget: Budget,
+        per_turn: int = 1,
+        counter: TokenCounter | None = None,
+        on_receipt: OnReceipt | None = None,
+        log_max_bytes: int | None = None,
+        exempt_tools: Collection[str] = (),
+        keep: Keep = "head_tail",
+    ) -> None:
+        """Take the arguments that the managers have checked."""
+        super().__init__()
+        self._policy = policy
+        self._budget = budget
+        self._per_turn = per_turn
+        self._counter: TokenCounter = counter if counter is not None else TiktokenCounter()
+        self._on_receipt = on_receipt
+        self._log_max_bytes = log_max_bytes
+        self._exempt_tools = frozenset(exempt_tools)
+        self._keep: Keep = keep
+        self._parking = Parking()
+        self._states: WeakKeyDictionary[Agent, AgentState] = WeakKeyDictionary()
+
+    def view(self, agent: Agent) -> Messages:
+        """Return what the next model call of an agent would be sent; nothing changes.
+
+        Args:
+            agent: An agent, at rest or not.
+
+        Returns:
+            A deep copy: messages that every provider accepts.
+
+        Raises:
+            BudgetExceededError: If nothing that may be sent fits.
+        """
+        state = self._state(agent)
+        try:
+            decision = self._decide(state, self._call_of(agent))
+        except BudgetError as error:
+            raise BudgetExceededError.of(error) from error
+        return copy.deepcopy(build_view(state.ledger, decision.plan))
+
+    def receipts(self, agent: Agent) -> list[Receipt]:
+        """Return the latest receipts of an agent, oldest first, that of a call in flight included."""
+        state = self._state(agent)
+        return [*state.receipts, *([state.pending.receipt] if state.pending else [])]
+
+    def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
+        """Register the callbacks; called by the host."""
+        super().register_hooks(registry, **kwargs)
+        registry.add_callback(AgentInitializedEvent, self._on_initialized)
+        registry.add_callback(BeforeInvocationEvent, self._on_run_start)
+        registry.add_callback(MessageAddedEvent, self._on_message)
+        registry.add_callback(BeforeModelCallEvent, self._on_model_call)
+        registry.add_callback(AfterModelCallEvent, self._on_model_answer)
+        registry.add_callback(AfterInvocationEvent, self._on_run_end)
+
+    def apply_management(self, agent: Agent, **kwargs: Any) -> None:
+        """Cap results of finished runs in the log, where that was asked for.
+
+        The host calls this at the end of each invocation, and for direct tool calls also in the middle of one: then it
+        does nothing.
+        """
+        state = self._state(agent)
+        if not state.in_run:
+            self._cap_log(agent, state, len(agent.messages))
+
+    def reduce_context(self, agent: Agent, e: Exception | None = None, **kwargs: Any) -> None:
+        """Tighten the view of the next call after an overflow that could not be retried; the log stays.
+
+        Args:
+            agent: The agent.
+            e: The overflow; None where the host or an app only wants a smaller view, at best effort.
+            **kwargs: Ignored.
+
+        Raises:
+            Exception: ``e`` itself, if it is our own budget error or no smaller view can be made.
+        """
+        state = self._state(agent)
+        if isinstance(e, BudgetError) or (not self._tighten(agent, state) and e is not None):
+            raise e  # type: ignore[misc]
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what a session stores: small JSON that changes only when a boundary moves."""
+        live = [state.stored for state in self._states.values()]
+        return {**super().get_state(), **self._parking.to_state(live)}
+
+    def restore_from_session(self, state: dict[str, Any]) -> Messages | None:  # type: ignore[override]
+        """Take the state that a session stored, whichever manager left it.
+
+        Args:
+            state: What ``get_state`` of this manager or of another one returned.
+
+        Returns:
+            The summary that a summarising manager left, to be put before the restored messages; else None.
+        """
+        self.removed_message_count = removed_count(state)
+        return self._parking.park(state)
+
+    def _state(self, agent: Agent) -> AgentState:
+        state = self._states.get(agent)
+        if state is None:
+            ledger = Ledger(self._counter, exempt_tools=self._exempt_tools, keep=self._keep)
+            state = self._states[agent] = AgentState(ledger)
+        return state
+
+    def _call_of(self, agent: Agent) -> Call:
+        system_prompt, tool_specs = _host.call_inputs(agent)
+        return Call(agent.model, copy.deepcopy(agent.messages), system_prompt, tool_specs)  # type: ignore[arg-type]
+
+    def _decide(self, state: AgentState, call: Call) -> Decision:
+        return decide(state, self._parking, self._policy, self._budget, call)
+
+    def _on_initialized(self, event: AgentInitializedEvent) -> None:
+        _host.install_view_handler(event.agent, self._on_model_input)
+
+    def _on_run_start(self, event: BeforeInvocationEvent) -> None:
+        state = self._state(event.agent)
+        state.in_run, state.run_start = True, len(event.agent.messages)
+        state.turn_open, state.goes_on = state.goes_on or not event.messages, False
+
+    def _on_message(self, event: MessageAddedEvent) -> None:
+        state = self._state(event.agent)
+        if not state.in_run or not shape_of(event.message).prompt:  # type: ignore[arg-type]
+            return
+        if state.turn_open:
+            state.ledger.inner.add(len(event.agent.messages) - 1)
+        state.turn_open = True
+
+    def _on_model_call(self, event: BeforeModelCallEvent) -> None:
+        state = self._state(event.agent)
+        if not state.retrying:
+            state.calls += 1
+            state.may_move = state.calls % self._per_turn == 0
+        self._cap_log(event.agent, state, state.run_start)
+
+    def _on_model_input(self, context: Any) -> Any:
+        """Replace the messages of one call by the view; the last input handler to run."""
+        state = self._state(context.agent)
+        call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
+        try:
+            decision = self._decide(state, call)
+        except BudgetError as error:
+            raise BudgetExceededError.of(error) from error
+        decision.commit(state, self._parking)
+        view = build_view(state.ledger, decision.plan)
+        unchanged = len(view) == len(call.messages) and all(a is b for a, b in zip(view, call.messages, strict=True))
+        open_receipt(state, decision, view_messages=len(view), repaired=decision.plan.reason == "log" and not unchanged)
+        return context if unchanged else _host.with_messages(context, view)
+
+    def _on_model_answer(self, event: AfterModelCallEvent) -> None:
+        state = self._state(event.agent)
+        state.retrying, state.attempt_tokens = False, None
+        error = event.exception
+        if isinstance(error, BudgetError):
+            return
+        overflow = isinstance(error, ContextWindowOverflowException)
+        answer = event.stop_response
+        receipt = close_receipt(state, answer, overflow=overflow)
+        if receipt is not None and self._on_receipt is not None:
+            self._on_receipt(receipt)
+        if overflow and receipt is not None and self._tighten(event.agent, state):
+            event.retry = state.retrying = True
+
+    def _tighten(self, agent: Agent, state: AgentState) -> bool:
+        """Prepare a smaller attempt; False where no progress can be made."""
+        if not state.receipts:
+            return False
+        refused = state.receipts[-1].view_tokens
+        attempt = int(refused * RETRY_RATIO)
+        call = self._call_of(agent)
+        if not shrinks_further(state, self._parking, self._policy, self._budget, call, attempt):
+            return False
+        state.refused_tokens = min(refused, state.refused_tokens or refused)
+        state.attempt_tokens, state.may_move = attempt, True
+        return True
+
+    def _on_run_end(self, event: AfterInvocationEvent) -> None:
+        state = self._state(event.agent)
+        state.in_run, state.retrying, state.attempt_tokens = False, False, None
+        state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
+        if not state.goes_on:
+            self._cap_log(event.agent, state, len(event.agent.messages))
+
+    def _cap_log(self, agent: Agent, state: AgentState, stop: int) -> None:
+        """Cap results in the log that a model call has carried, up to an index, once."""
+        if self._log_max_bytes is None:
+            return
+        messages: Any = agent.messages
+        start = min(state.log_capped_to, len(messages))
+        stop = min(stop, start + seen_before([shape_of(message) for message in messages[start:]]))
+        results, dropped = cap_log(
+            messages, start, stop, max_bytes=self._log_max_bytes, exempt_tools=self._exempt_tools, keep=self._keep
+        )
+        state.log_capped_to = max(stop, state.log_capped_to)
+        if results:
+            state.log_capped_results += results
+            logger.warning("results=<%d>, bytes=<%d> | capped results of finished runs in the log", results, dropped)

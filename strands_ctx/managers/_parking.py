@@ -1,0 +1,72 @@
+"""State that came out of a session and waits for the agent whose log it belongs to.
+
+The host restores a manager before it hands over the messages (or after, from a snapshot) and does not say which agent it
+restores. So stored views are parked, and the next plan whose log matches a fingerprint claims its own. State that another
+manager left is adopted: its removed messages stay removed, its summary stays at the head of the log.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..types import Message, Messages
+from ._state import STATE_VERSION, StoredView
+
+logger = logging.getLogger(__name__)
+
+
+class Parking:
+    """Parked views, and what was adopted of other managers.
+
+    Attributes:
+        summary_message: The message that a summarising manager put in place of what it removed, or None.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing parked."""
+        self.summary_message: Message | None = None
+        self._views: list[StoredView] = []
+
+    def park(self, state: Mapping[str, Any]) -> Messages | None:
+        """Take the state of a session.
+
+        Args:
+            state: What a manager's ``get_state`` returned, of ours or another's; anything unreadable in it is ignored.
+
+        Returns:
+            Messages to be put before the restored ones, or None.
+        """
+        version, views = state.get("version", STATE_VERSION), state.get("views")
+        if views is not None and version != STATE_VERSION:
+            logger.warning("version=<%s> | stored views are of another version, starting without a cut", version)
+            views = None
+        found = [StoredView.from_state(view) for view in views] if isinstance(views, list) else []
+        self._views = [*self._views, *(view for view in found if view is not None)]
+        summary = state.get("summary_message")
+        self.summary_message = summary if isinstance(summary, dict) and "role" in summary else None
+        return [copy.deepcopy(self.summary_message)] if self.summary_message else None
+
+    def find(self, messages: Messages) -> StoredView | None:
+        """Find the newest parked view that belongs to a log."""
+        return next((view for view in reversed(self._views) if view.belongs_to(messages)), None)
+
+    def take(self, view: StoredView) -> None:
+        """Take a view that an agent has claimed out of the parking."""
+        self._views = [parked for parked in self._views if parked is not view]
+
+    def to_state(self, live: Iterable[StoredView | None]) -> dict[str, Any]:
+        """Return what a session stores: live views and those still parked."""
+        views = [*self._views, *(view for view in live if view is not None)]
+        state: dict[str, Any] = {"version": STATE_VERSION, "views": [view.to_state() for view in views]}
+        if self.summary_message is not None:
+            state["summary_message"] = self.summary_message
+        return state
+
+
+def removed_count(state: Mapping[str, Any]) -> int:
+    """Read how many stored messages a session leaves out when it restores; 0 where that is unreadable."""
+    count = state.get("removed_message_count")
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0

@@ -1,0 +1,125 @@
+"""From the state of one agent and the input of one call to a decision, which changes nothing until it is committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..drafts import Load
+from ..errors import BudgetError
+from ..plans import Boundaries, Limits, Plan, Policy
+from ..policies import plan_view
+from ..types import Messages, SystemPrompt, ToolSpec
+from ._limits import Budget
+from ._parking import Parking
+from ._state import AgentState, StoredView, fingerprint
+
+REFUSED_RATIO = 0.95
+"""What a view may take of the smallest view that the provider ever refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one call is sent, and what committing to it would change.
+
+    Attributes:
+        plan: The plan.
+        limits: The limits that it was made for.
+        standing: ``kept``, ``restored`` or ``reset``.
+        claimed: The stored view that the agent's log turned out to belong to, or None.
+        over_working_set: Whether the view exceeds the soft trigger.
+    """
+
+    plan: Plan
+    limits: Limits
+    standing: str
+    claimed: StoredView | None
+    over_working_set: bool
+
+    def commit(self, state: AgentState, parking: Parking) -> None:
+        """Let the decision stand."""
+        if self.standing == "reset":
+            state.forget()
+        if self.claimed is not None:
+            parking.take(self.claimed)
+            state.adopt(self.claimed)
+        state.stand(self.plan.boundaries)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The input of one model call.
+
+    Attributes:
+        model: The model that is called.
+        messages: A copy of the log that nobody else changes.
+        system_prompt: The system prompt.
+        tool_specs: The tool specifications.
+    """
+
+    model: Any
+    messages: Messages
+    system_prompt: SystemPrompt
+    tool_specs: list[ToolSpec]
+
+
+def decide(state: AgentState, parking: Parking, policy: Policy, budget: Budget, call: Call) -> Decision:
+    """Decide what one model call is sent.
+
+    Args:
+        state: What is known of the agent; only its ledger is brought up to date.
+        parking: Views that wait for their log.
+        policy: The manager's policy.
+        budget: The manager's sizes.
+        call: The call's input.
+
+    Returns:
+        The decision.
+
+    Raises:
+        BudgetError: If nothing that may be sent fits.
+        HistoryError: If a message is not a Converse message.
+    """
+    state.ledger.update(call.messages)
+    claimed = parking.find(call.messages)
+    standing, boundaries = _standing(state, claimed, call.messages)
+    calibration = claimed.calibration if claimed is not None else state.calibration
+    refused = claimed.refused_tokens if claimed is not None else state.refused_tokens
+    load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), calibration)
+    limits = _lowered(budget.limits(call.model, load.fixed_tokens), refused, state.attempt_tokens)
+    plan = plan_view(state.ledger, load, policy, limits, boundaries, may_move=state.may_move)
+    if state.attempt_tokens is not None:
+        plan = replace(plan, reason="overflow")
+    over = load.tokens(plan.features) > limits.trigger_tokens
+    return Decision(plan, limits, standing, claimed, over)
+
+
+def _standing(state: AgentState, claimed: StoredView | None, messages: Messages) -> tuple[str, Boundaries]:
+    """Find the boundaries that stand for a log: restored, kept, or none where the log is another one."""
+    if claimed is not None:
+        return "restored", claimed.boundaries
+    stored = state.stored
+    if stored is None or stored.fingerprint == fingerprint(messages, stored.boundaries):
+        return "kept", state.boundaries
+    return "reset", Boundaries()
+
+
+def _lowered(limits: Limits, refused_tokens: int | None, attempt_tokens: int | None) -> Limits:
+    """Lower limits to what the provider was seen to refuse."""
+    if refused_tokens is not None:
+        limits = limits.within(int(refused_tokens * REFUSED_RATIO))
+    if attempt_tokens is not None:
+        limits = limits.within(attempt_tokens)
+    return limits
+
+
+def shrinks_further(
+    state: AgentState, parking: Parking, policy: Policy, budget: Budget, call: Call, attempt_tokens: int
+) -> bool:
+    """Tell whether a view within a number of tokens can be made at all, without changing anything."""
+    trial = replace(state, attempt_tokens=attempt_tokens, may_move=True)
+    try:
+        decide(trial, parking, policy, budget, call)
+    except BudgetError:
+        return False
+    return True

@@ -1,0 +1,89 @@
+"""Open a receipt when a view is sent, close it when the call ends, and learn from what was billed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+from ..receipts import Receipt
+from ..tokens import prompt_tokens
+from ._planning import Decision
+from ._state import AgentState, Pending
+
+logger = logging.getLogger(__name__)
+
+LOUD_REASONS = ("newest", "overflow")
+"""Plans that cost something: what the model has not seen whole yet was capped, or the provider refused a view."""
+
+
+def open_receipt(state: AgentState, decision: Decision, *, view_messages: int, repaired: bool) -> None:
+    """Open the receipt of a call; one that is still open belongs to an abandoned call and is filed as such."""
+    if state.pending is not None:
+        state.receipts.append(state.pending.receipt)
+    receipt = Receipt.of(
+        decision.plan,
+        call=state.calls,
+        view_messages=view_messages,
+        repaired=repaired,
+        limit_tokens=decision.limits.hard_tokens,
+        over_working_set=decision.over_working_set,
+        standing=decision.standing,
+    )
+    state.pending = Pending(receipt, decision.plan.features)
+    loud = receipt.reason in LOUD_REASONS or receipt.over_working_set
+    logger.log(
+        logging.WARNING if loud else logging.DEBUG,
+        "call=<%d>, reason=<%s>, log_messages=<%d>, log_tokens=<%d>, view_messages=<%d>, view_tokens=<%d>, cut=<%d>, "
+        "cap_line=<%d>, capped_results=<%d>, limit_tokens=<%s>, standing=<%s> | planned the view of a model call",
+        receipt.call,
+        receipt.reason,
+        receipt.log_messages,
+        receipt.log_tokens,
+        receipt.view_messages,
+        receipt.view_tokens,
+        receipt.cut,
+        receipt.cap_line,
+        receipt.capped_results,
+        receipt.limit_tokens,
+        receipt.standing,
+    )
+
+
+def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt | None:
+    """Complete the open receipt and calibrate by what was billed.
+
+    Args:
+        state: The agent's state.
+        answer: The event's ``stop_response``; None where the call failed.
+        overflow: Whether it failed because the view was too large.
+
+    Returns:
+        The receipt, or None where no call was open.
+    """
+    if state.pending is None:
+        return None
+    pending, state.pending = state.pending, None
+    usage = _usage_of(answer)
+    outcome = "overflow" if overflow else "failed" if answer is None else "complete"
+    billed = prompt_tokens(usage, near_tokens=pending.receipt.view_tokens)
+    receipt = replace(pending.receipt, billed_tokens=billed, outcome=outcome)
+    if usage is not None:
+        state.calibration = state.calibration.observe(pending.features, usage)
+    state.receipts.append(receipt)
+    logger.debug(
+        "call=<%d>, outcome=<%s>, view_tokens=<%d>, billed_tokens=<%s> | closed the receipt of a model call",
+        receipt.call,
+        receipt.outcome,
+        receipt.view_tokens,
+        receipt.billed_tokens,
+    )
+    return receipt
+
+
+def _usage_of(answer: Any) -> dict[str, Any] | None:
+    """Read the usage of a call; a cancelled call bills no prompt that is worth learning from."""
+    if answer is None or getattr(answer, "stop_reason", None) == "cancelled":
+        return None
+    usage = (answer.message.get("metadata") or {}).get("usage")
+    return usage if isinstance(usage, dict) else None

@@ -1,0 +1,198 @@
+"""What a manager remembers of one agent, and the part of it that survives a restart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ledger import Ledger
+from ..messages import digest
+from ..plans import Boundaries
+from ..receipts import Receipt
+from ..tokens.calibration import Calibration, Features
+from ..types import Message, SystemPrompt, ToolSpec
+
+STATE_VERSION = 1
+RECEIPTS_KEPT = 512
+"""Receipts kept per agent; older ones are gone (each was given to ``on_receipt``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """The boundaries of one log, as sessions store them.
+
+    Attributes:
+        fingerprint: Tells the log that they belong to.
+        boundaries: The boundaries.
+        calibration: What was known of the model's scale when a boundary last moved.
+        refused_tokens: The size of the smallest view that the provider refused, or None.
+        inner: Indices after the cut of prompts that open no turn.
+    """
+
+    fingerprint: str
+    boundaries: Boundaries
+    calibration: Calibration
+    refused_tokens: int | None = None
+    inner: tuple[int, ...] = ()
+
+    def to_state(self) -> dict[str, Any]:
+        """Return small, versioned JSON."""
+        return {
+            "fingerprint": self.fingerprint,
+            "cut": self.boundaries.cut,
+            "cap_line": self.boundaries.cap_line,
+            "old_max_bytes": self.boundaries.old_max_bytes,
+            "calibration": self.calibration.to_state(),
+            "refused_tokens": self.refused_tokens,
+            "inner": list(self.inner),
+        }
+
+    @classmethod
+    def from_state(cls, state: Any) -> StoredView | None:
+        """Read what :meth:`to_state` wrote; None for anything else, since a session file can hold anything."""
+        if not isinstance(state, dict) or not isinstance(state.get("fingerprint"), str):
+            return None
+        cut, cap_line = _index(state.get("cut")), _index(state.get("cap_line"))
+        inner = state.get("inner")
+        return cls(
+            fingerprint=state["fingerprint"],
+            boundaries=Boundaries(cut, max(cut, cap_line), _index(state.get("old_max_bytes")) or None),
+            calibration=Calibration.from_state(state.get("calibration")),
+            refused_tokens=_index(state.get("refused_tokens")) or None,
+            inner=tuple(_index(index) for index in inner) if isinstance(inner, list) else (),
+        )
+
+    def belongs_to(self, messages: Sequence[Message]) -> bool:
+        """Tell whether a log is the one that these boundaries were drawn in."""
+        return self.fingerprint == fingerprint(messages, self.boundaries)
+
+
+def _index(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def fingerprint(messages: Sequence[Message], boundaries: Boundaries) -> str:
+    """Fingerprint a log at its boundaries: the first message and those on both sides of each boundary.
+
+    It stays the same while the log grows, while results are capped, and after storage as JSON.
+
+    Args:
+        messages: The log.
+        boundaries: The boundaries.
+
+    Returns:
+        32 hexadecimal digits, or an empty text where the log is too short for them.
+    """
+    places = {0, boundaries.cut - 1, boundaries.cut, boundaries.cap_line - 1, boundaries.cap_line} - {-1}
+    if max(places) >= len(messages):
+        return ""
+    joined = ",".join(f"{place}:{digest(messages[place])}" for place in sorted(places))
+    return hashlib.blake2b(joined.encode(), digest_size=16).hexdigest()
+
+
+@dataclass(slots=True)
+class Pending:
+    """A model call in flight.
+
+    Attributes:
+        receipt: Its open receipt.
+        features: What its estimate was made from.
+    """
+
+    receipt: Receipt
+    features: Features
+
+
+@dataclass(slots=True)
+class AgentState:
+    """What a manager remembers of one agent while the process lives.
+
+    Attributes:
+        ledger: The log as last seen.
+        boundaries: The standing boundaries.
+        calibration: The model's scale as far as it is known.
+        stored: What a session stores; None before a boundary has moved.
+        receipts: The latest receipts.
+        pending: The call in flight.
+        calls: Model calls so far, attempts after an overflow apart.
+        retrying: Whether the next call is another attempt at the last one.
+        may_move: Whether this call may move boundaries (``per_turn``).
+        refused_tokens: Size of the smallest view that the provider refused.
+        attempt_tokens: What the next attempt may take, while an overflow is being recovered.
+        in_run: Whether an invocation is under way.
+        run_start: Length of the log when it began.
+        turn_open: Whether it has had its prompt.
+        goes_on: Whether the next invocation carries the same turn on.
+        log_capped_to: Index up to which results in the log are capped already.
+        log_capped_results: How many of them were capped.
+        call_inputs: System prompt and tools as last counted, with their raw tokens.
+    """
+
+    ledger: Ledger
+    boundaries: Boundaries = Boundaries()
+    calibration: Calibration = field(default_factory=Calibration)
+    stored: StoredView | None = None
+    receipts: deque[Receipt] = field(default_factory=lambda: deque(maxlen=RECEIPTS_KEPT))
+    pending: Pending | None = None
+    calls: int = 0
+    retrying: bool = False
+    may_move: bool = True
+    refused_tokens: int | None = None
+    attempt_tokens: int | None = None
+    in_run: bool = False
+    run_start: int = 0
+    turn_open: bool = False
+    goes_on: bool = False
+    log_capped_to: int = 0
+    log_capped_results: int = 0
+    call_inputs: tuple[SystemPrompt, list[ToolSpec], int, int] | None = None
+
+    def adopt(self, stored: StoredView) -> None:
+        """Go on from what a session stored."""
+        self.stored = stored
+        self.boundaries = stored.boundaries
+        self.calibration = stored.calibration
+        self.refused_tokens = stored.refused_tokens
+        self.ledger.inner.update(index for index in stored.inner if index < len(self.ledger))
+
+    def forget(self) -> None:
+        """Start anew with a log that is another one; what is known of the model stays."""
+        self.stored = None
+        self.boundaries = Boundaries()
+        self.ledger.inner.clear()
+
+    def stand(self, boundaries: Boundaries) -> None:
+        """Let boundaries stand for the next calls; what a session stores changes only when they move."""
+        if boundaries == self.boundaries:
+            return
+        self.boundaries = boundaries
+        if boundaries == Boundaries():
+            self.stored = None
+            return
+        self.stored = StoredView(
+            fingerprint=fingerprint(self.ledger.messages, boundaries),
+            boundaries=boundaries,
+            calibration=self.calibration,
+            refused_tokens=self.refused_tokens,
+            inner=tuple(sorted(index for index in self.ledger.inner if index >= boundaries.cut)),
+        )
+
+    def count_inputs(self, system_prompt: SystemPrompt, specs: list[ToolSpec]) -> tuple[int, int]:
+        """Count system prompt and tools, anew only when they changed."""
+        known = self.call_inputs
+        if known is None or known[0] != system_prompt or known[1] != specs:
+            counter = self.ledger.counter
+            known = system_prompt, specs, _system_tokens(self.ledger, system_prompt), counter.count_tools(specs)
+            self.call_inputs = known
+        return known[2], known[3]
+
+
+def _system_tokens(ledger: Ledger, system_prompt: SystemPrompt) -> int:
+    if not system_prompt:
+        return 0
+    if isinstance(system_prompt, str):
+        return ledger.counter.count_text(system_prompt)
+    return sum(ledger.counter.count_text(str(block["text"])) for block in system_prompt if "text" in block)

@@ -1,0 +1,51 @@
+"""Bound what is stored and carried into later turns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..capping import check_cap, check_keep
+from ..plans import UNLIMITED_TOKENS, Policy
+from ..types import Keep
+from ._base import ViewManager
+from ._limits import Budget, tool_set
+
+
+class CapToolResultsManager(ViewManager):
+    """Caps the tool results of finished runs in the log; a run in progress sees all of its results whole.
+
+    This is the only manager whose purpose is to edit the log, and all that it edits is the content of tool results: the
+    number of messages, their roles, ids and status stay. Results of a run are capped when it has ended, those of loaded
+    history before the first model call. If the provider refuses a view, results that were seen already are capped in the
+    view, as far as it takes.
+
+    Args:
+        max_bytes_per_result: The cap of each result, in UTF-8 bytes, at least 64.
+        keep: Which end of a capped text stays: ``head_tail``, ``head`` or ``tail``.
+        exempt_tools: Names of tools whose results are never capped.
+
+    Raises:
+        ConfigError: If a cap is under 64 bytes or ``keep`` is unknown.
+
+    Example:
+        >>> from strands_ctx import CapToolResultsManager
+        >>> manager = CapToolResultsManager(4_000, exempt_tools=("read_contract",))
+    """
+
+    def __init__(
+        self,
+        max_bytes_per_result: int = 8_000,
+        *,
+        keep: Keep = "head_tail",
+        exempt_tools: Collection[str] = (),
+    ) -> None:
+        """Check the arguments."""
+        check_cap("max_bytes_per_result", max_bytes_per_result)
+        check_keep(keep)
+        super().__init__(
+            policy=Policy(cuts=False, old_result_max_bytes=max_bytes_per_result, recent_tokens=UNLIMITED_TOKENS),
+            budget=Budget(unlimited=True),
+            log_max_bytes=max_bytes_per_result,
+            exempt_tools=tool_set(exempt_tools),
+            keep=keep,
+        )

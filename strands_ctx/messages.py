@@ -1,0 +1,297 @@
+"""The algebra of a log: shapes, pairs, turns, cycles, legal cut points, and what every provider accepts.
+
+Everything here is a pure function of messages. A :class:`Shape` is what the algebra needs of one message, made once; the
+rules between messages look only at neighbours, so that they can be kept up to date message by message.
+
+Source of the rules: refusals of the Converse and Anthropic APIs as quoted by their users (``A conversation must start with
+a user message``, ``roles must alternate``, ``Expected toolResult blocks at messages.N``, ...; collected 2026-11-30).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import HistoryError
+from .types import Block, Message, Messages
+
+MAX_CACHE_POINTS = 4
+"""Cache points that a provider takes in one request. Source: Anthropic and Bedrock prompt caching, read 2026-11-30."""
+
+STRUCTURED_OUTPUT_PROMPT = "You must format the previous response as structured output."
+"""The user message that the host adds to force structured output; it opens no turn.
+
+Source: ``strands.tools.structured_output.DEFAULT_STRUCTURED_OUTPUT_PROMPT``, 1.51 to 1.62.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the algebra needs of one message.
+
+    Attributes:
+        role: ``user`` or ``assistant``.
+        use_ids: Ids of its toolUse blocks, in order.
+        result_ids: Ids of its toolResult blocks, in order.
+        pinned: Whether ``metadata.custom.pinned`` is true, as Strands defines it.
+        cache_points: Number of its cachePoint blocks.
+        flaw: What is wrong with the message by itself, or an empty text.
+        prompt: Whether it is a user message without toolResults that a user can have written.
+    """
+
+    role: str
+    use_ids: tuple[str, ...] = ()
+    result_ids: tuple[str, ...] = ()
+    pinned: bool = False
+    cache_points: int = 0
+    flaw: str = ""
+    prompt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason for which a provider would refuse the messages.
+
+    Attributes:
+        index: The message at fault.
+        rule: Which rule it breaks, in a provider's words.
+    """
+
+    index: int
+    rule: str
+
+
+def shape_of(message: Message, index: int = 0) -> Shape:
+    """Describe one message.
+
+    Args:
+        message: The message.
+        index: Its index in the log, for the error.
+
+    Returns:
+        Its shape.
+
+    Raises:
+        HistoryError: If it is not a dictionary with a known role and a list of blocks.
+    """
+    content = _content_of(message, index)
+    use_ids: list[str] = []
+    result_ids: list[str] = []
+    cache_points = 0
+    for block in content:
+        if "toolUse" in block:
+            use_ids.append(_id_of(block["toolUse"]))
+        elif "toolResult" in block:
+            result_ids.append(_id_of(block["toolResult"]))
+        elif "cachePoint" in block:
+            cache_points += 1
+    role = message["role"]
+    return Shape(
+        role=role,
+        use_ids=tuple(use_ids),
+        result_ids=tuple(result_ids),
+        pinned=is_marked_pinned(message),
+        cache_points=cache_points,
+        flaw=_flaw_of(role, content, use_ids, result_ids),
+        prompt=role == "user" and not result_ids and content != [{"text": STRUCTURED_OUTPUT_PROMPT}],
+    )
+
+
+def _content_of(message: Message, index: int) -> list[Block]:
+    if not isinstance(message, dict):
+        raise HistoryError(index, f"it is a {type(message).__name__}")
+    if message.get("role") not in ("user", "assistant"):
+        raise HistoryError(index, f"its role is {message.get('role')!r}")
+    content = message.get("content")
+    if not isinstance(content, list):
+        raise HistoryError(index, f"its content is a {type(content).__name__}")
+    for block in content:
+        if not isinstance(block, dict):
+            raise HistoryError(index, f"its content holds a {type(block).__name__}")
+    return content
+
+
+def _id_of(part: Any) -> str:
+    return str(part.get("toolUseId", "")) if isinstance(part, dict) else ""
+
+
+def _flaw_of(role: str, content: list[Block], use_ids: list[str], result_ids: list[str]) -> str:
+    if not content:
+        return "content is empty"
+    if use_ids and role != "assistant":
+        return "toolUse in a user message"
+    if result_ids and role != "user":
+        return "toolResult in an assistant message"
+    if len(set(use_ids)) < len(use_ids) or len(set(result_ids)) < len(result_ids):
+        return "an id occurs twice"
+    if "cachePoint" in content[0]:
+        return "a cachePoint stands first"
+    return next((flaw for block in content if (flaw := _block_flaw(block))), "")
+
+
+def _block_flaw(block: Block) -> str:
+    if "text" in block:
+        return "text is blank" if is_blank(block["text"]) else ""
+    result = block.get("toolResult")
+    if not isinstance(result, dict):
+        return ""
+    items = result.get("content")
+    if not items:
+        return "a toolResult is empty"
+    if any(isinstance(item, dict) and "text" in item and is_blank(item["text"]) for item in items):
+        return "text of a toolResult is blank"
+    return ""
+
+
+def is_blank(text: Any) -> bool:
+    """Tell whether a provider would refuse a text as blank: empty, only white space, or no text at all."""
+    return not isinstance(text, str) or not text or text.isspace()
+
+
+def is_marked_pinned(message: Message) -> bool:
+    """Tell whether a message carries Strands' pin, ``metadata.custom.pinned``."""
+    metadata = message.get("metadata")
+    custom = metadata.get("custom") if isinstance(metadata, dict) else None
+    return isinstance(custom, dict) and custom.get("pinned") is True
+
+
+def rule_broken(before: Shape | None, shape: Shape) -> str:
+    """Check one message against itself and the message before it.
+
+    Args:
+        before: The shape of the message before, or None at the start.
+        shape: The message's shape.
+
+    Returns:
+        The rule that is broken, or an empty text.
+    """
+    if shape.flaw:
+        return shape.flaw
+    if before is None:
+        if shape.role != "user":
+            return "a conversation must start with a user message"
+        return "toolResult blocks exceed the toolUse blocks of the previous turn" if shape.result_ids else ""
+    if before.role == shape.role:
+        return "roles must alternate"
+    if set(before.use_ids) - set(shape.result_ids):
+        return "toolUse ids without toolResult blocks immediately after"
+    if set(shape.result_ids) - set(before.use_ids):
+        return "toolResult blocks exceed the toolUse blocks of the previous turn"
+    return ""
+
+
+def check_messages(messages: Sequence[Message]) -> list[Problem]:
+    """Check messages against what every supported provider accepts.
+
+    An unanswered toolUse in the last message is no problem: the host runs the tools before it calls a model.
+
+    Args:
+        messages: A log or a view.
+
+    Returns:
+        The problems in order, one a message at the most; an empty list when every provider accepts the messages.
+
+    Raises:
+        HistoryError: If a message is not a Converse message.
+
+    Example:
+        >>> [problem.rule for problem in check_messages([{"role": "assistant", "content": [{"text": "hi"}]}])]
+        ['a conversation must start with a user message']
+    """
+    problems: list[Problem] = []
+    before: Shape | None = None
+    cache_points = 0
+    for index, message in enumerate(messages):
+        shape = shape_of(message, index)
+        cache_points += shape.cache_points
+        rule = rule_broken(before, shape)
+        if not rule and shape.cache_points and cache_points > MAX_CACHE_POINTS:
+            rule = f"more than {MAX_CACHE_POINTS} cache points"
+        if rule:
+            problems.append(Problem(index, rule))
+        before = shape
+    return problems
+
+
+def opens_cycle(shape: Shape) -> bool:
+    """Tell whether a message opens a cycle: an assistant message with toolUse."""
+    return shape.role == "assistant" and bool(shape.use_ids)
+
+
+def turn_starts(shapes: Sequence[Shape], inner: Collection[int] = ()) -> list[int]:
+    """Find the messages that open a turn.
+
+    Args:
+        shapes: The log.
+        inner: Indices of plain user messages that are known to lie inside an invocation.
+
+    Returns:
+        Indices in order.
+    """
+    return [index for index, shape in enumerate(shapes) if shape.prompt and index not in inner]
+
+
+def newest_start(shapes: Sequence[Shape]) -> int:
+    """Find where the newest cycle or, when it is newer, the newest prompt begins.
+
+    What lies before has been carried by a model call at least once or belongs to an older turn; what lies after is what
+    the next call is about.
+
+    Args:
+        shapes: The log.
+
+    Returns:
+        An index; 0 for a log without a prompt and without a cycle.
+    """
+    for index in range(len(shapes) - 1, -1, -1):
+        if shapes[index].prompt or opens_cycle(shapes[index]):
+            return index
+    return 0
+
+
+def seen_before(shapes: Sequence[Shape]) -> int:
+    """Find the index before which every result has been carried by a model call: the last assistant message."""
+    return next((i for i in range(len(shapes) - 1, -1, -1) if shapes[i].role == "assistant"), 0)
+
+
+def pair_partners(shapes: Sequence[Shape], index: int) -> Iterator[int]:
+    """Yield the neighbours that share a tool call with a message, by id."""
+    shape = shapes[index]
+    if shape.use_ids and index + 1 < len(shapes) and set(shape.use_ids) & set(shapes[index + 1].result_ids):
+        yield index + 1
+    if shape.result_ids and index and set(shape.result_ids) & set(shapes[index - 1].use_ids):
+        yield index - 1
+
+
+def tool_names(message: Message) -> dict[str, str]:
+    """Map the ids of a message's tool calls to the tools' names."""
+    uses = (block["toolUse"] for block in message["content"] if isinstance(block.get("toolUse"), dict))
+    return {str(use.get("toolUseId", "")): str(use.get("name", "")) for use in uses}
+
+
+def digest(message: Message) -> str:
+    """Digest what identifies a message: role, texts and tool ids, but not the content of its results.
+
+    A cap of a result does not change the digest, any other edit of text or tools does. Stable over processes and over
+    storage as JSON.
+
+    Args:
+        message: A message.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    state = hashlib.blake2b(str(message.get("role")).encode(), digest_size=16)
+    for block in message.get("content") or ():
+        kind = next(iter(block), "") if isinstance(block, dict) else type(block).__name__
+        part = block.get(kind) if isinstance(block, dict) else None
+        identity = part if kind == "text" else _id_of(part) if kind in ("toolUse", "toolResult") else ""
+        state.update(f"\x00{kind}\x00{identity}".encode("utf-8", "surrogatepass"))
+    return state.hexdigest()
+
+
+def select(messages: Sequence[Message], indices: Sequence[int]) -> Messages:
+    """Pick messages by index: the same objects, in order."""
+    return [messages[index] for index in indices]

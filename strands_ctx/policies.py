@@ -1,0 +1,116 @@
+"""Messages, budget, state and counter to a plan. Every decision about a view is made here, by pure functions.
+
+The tiers, each only if the one before was not enough: the log; results before the cap line shown capped; older messages
+left out; texts of the newest messages capped; :class:`~strands_ctx.errors.BudgetError`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .capping import MIN_CAP_BYTES, text_bytes
+from .drafts import Drafts, Load
+from .ledger import Ledger
+from .plans import Boundaries, Limits, Plan, Policy, Reason, Shrinks
+from .selection import select_cut
+from .shares import fair_shares
+
+
+def plan_view(
+    ledger: Ledger, load: Load, policy: Policy, limits: Limits, standing: Boundaries, *, may_move: bool = True
+) -> Plan:
+    """Decide what one model call is sent.
+
+    The same arguments give the same plan; a plan's boundaries, given back as ``standing``, give it again. Boundaries
+    never move back while the log exceeds the trigger.
+
+    Args:
+        ledger: The log.
+        load: What is sent besides it, and the model's scale.
+        policy: What the manager was asked for.
+        limits: The limits of this call.
+        standing: The boundaries of the last plan for this log.
+        may_move: Whether boundaries may move although the standing view fits the hard limit.
+
+    Returns:
+        The plan; its estimate is within ``limits.hard_tokens``.
+
+    Raises:
+        BudgetError: If the task and the newest cycle, capped as far as they can be, do not fit.
+    """
+    drafts = Drafts(ledger, load, policy)
+    everything = Boundaries()
+    if drafts.tokens(everything) <= limits.trigger_tokens:
+        return drafts.plan(everything, "log")
+    if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
+        return drafts.plan(standing, "standing")
+    boundaries = _advance(drafts, limits, standing)
+    if drafts.tokens(boundaries) <= limits.hard_tokens:
+        return drafts.plan(boundaries, _moved(standing, boundaries))
+    return drafts.plan(boundaries, "newest", _shrink(drafts, boundaries, limits))
+
+
+def _moved(standing: Boundaries, boundaries: Boundaries) -> Reason:
+    if boundaries == standing:
+        return "standing"
+    return "cut" if boundaries.cut > standing.cut else "cap_line"
+
+
+def _advance(drafts: Drafts, limits: Limits, standing: Boundaries) -> Boundaries:
+    """Move the boundaries as little as the limits and the policy ask."""
+    policy, capped = drafts.policy, standing
+    newest = max(drafts.ledger.newest_start(), standing.cut)
+    if policy.old_result_max_bytes is not None:
+        level = min(standing.old_max_bytes or policy.old_result_max_bytes, policy.old_result_max_bytes)
+        line = Boundaries(standing.cut, max(newest, standing.cap_line), level)
+        follow = drafts.whole_tokens(standing, newest) > policy.recent_tokens
+        if follow or drafts.tokens(standing) > limits.trigger_tokens:
+            capped = line
+    if drafts.tokens(capped) <= limits.trigger_tokens:
+        return capped
+    return _cut(drafts, limits, capped) if policy.cuts else _lower(drafts, limits, capped)
+
+
+def _cut(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
+    """Leave out older messages, down to the target: its share of the room that system prompt and tools leave."""
+    fixed = drafts.load.fixed_tokens
+    cut = select_cut(
+        drafts.ledger,
+        lambda start: drafts.tokens(drafts.cut_at(capped, start)) - fixed,
+        stop=capped.cut,
+        target_tokens=limits.target_tokens - fixed * limits.target_tokens // max(limits.trigger_tokens, 1),
+        max_user_turns=drafts.policy.max_user_turns,
+    )
+    return drafts.cut_at(capped, cut)
+
+
+def _lower(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
+    """Halve the cap of old results until they fit, where nothing may be left out."""
+    while capped.old_max_bytes is not None and drafts.tokens(capped) > limits.trigger_tokens:
+        if capped.old_max_bytes == MIN_CAP_BYTES:
+            break
+        capped = replace(capped, old_max_bytes=max(capped.old_max_bytes // 2, MIN_CAP_BYTES))
+    return capped
+
+
+def _shrink(drafts: Drafts, boundaries: Boundaries, limits: Limits) -> Shrinks:
+    """Share what is left among the texts of the newest messages and the prompts, small ones whole."""
+    candidates = tuple(drafts.shrinkable(boundaries))
+    sizes = [drafts.shown_bytes(index, boundaries) for index in candidates]
+    total, least = sum(sizes), MIN_CAP_BYTES * len(candidates)
+    smallest = tuple((index, MIN_CAP_BYTES) for index in candidates)
+    if drafts.tokens(boundaries, smallest) > limits.hard_tokens:
+        raise drafts.error(boundaries, smallest, limits.hard_tokens)
+    tokens = drafts.tokens(boundaries)
+    while total > least:
+        total = int(total * min(limits.hard_tokens / tokens, 0.95))
+        shares = fair_shares(sizes, total)
+        shrinks = tuple(
+            (index, max(share, MIN_CAP_BYTES))
+            for index, size, share in zip(candidates, sizes, shares, strict=True)
+            if share < size
+        )
+        tokens = drafts.tokens(boundaries, shrinks)
+        if tokens <= limits.hard_tokens:
+            return shrinks
+    return smallest

@@ -1,0 +1,189 @@
+"""Make a view legal: what every provider accepts, from whatever the log holds. The log itself is never repaired.
+
+A raising model, a forced structured output or a restored session leave two messages of one role in a row, calls without
+results, or results without calls; each of them makes a provider refuse the session for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .messages import MAX_CACHE_POINTS, check_messages, is_blank
+from .types import Block, Message, Messages
+
+MISSING_RESULT = "[strands_ctx: no result of this tool call is in the conversation.]"
+BLANK_TEXT = "[strands_ctx: blank]"
+
+
+@dataclass(slots=True)
+class Repairs:
+    """What was repaired, by kind and number; all zero for a legal view."""
+
+    merged_messages: int = 0
+    orphan_results: int = 0
+    missing_results: int = 0
+    blank_texts: int = 0
+    dropped_messages: int = 0
+    cache_points: int = 0
+    stand_in_prompts: int = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether anything was repaired."""
+        return any(getattr(self, name) for name in self.__slots__)
+
+
+def legal_view(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE_POINTS) -> tuple[Messages, Repairs]:
+    """Make messages legal; the identity on legal ones.
+
+    Results are paired with calls by id. Results without a call, blank texts beside others, misplaced and surplus cache
+    points are left out; a call without a result gets a stand-in error result; neighbours of one role become one message;
+    a conversation that starts with the assistant gets a stand-in prompt. A trailing unanswered call is left alone.
+
+    Args:
+        messages: A view. Neither the list nor its messages are changed.
+        max_cache_points: How many cache points may stay; the last ones stay.
+
+    Returns:
+        The legal messages, untouched ones as the same objects, and what was repaired.
+
+    Raises:
+        HistoryError: If a message is not a Converse message.
+    """
+    repairs = Repairs()
+    if not check_messages(messages):
+        return list(messages), repairs
+    cleaned = [m for message in messages if (m := _cleaned(message, repairs)) is not None]
+    merged = _merged(_answered(_merged(cleaned, repairs), repairs), repairs)
+    if merged and merged[0]["role"] != "user":
+        repairs.stand_in_prompts += 1
+        merged.insert(0, {"role": "user", "content": [{"text": BLANK_TEXT}]})
+    return _limit_cache_points(merged, max_cache_points, repairs), repairs
+
+
+def _cleaned(message: Message, repairs: Repairs) -> Message | None:
+    """Drop blank texts, tool blocks of the wrong role and leading cache points; None where nothing is left."""
+    wrong = "toolResult" if message["role"] == "assistant" else "toolUse"
+    content: list[Block] = []
+    for block in message["content"]:
+        if wrong in block:
+            repairs.orphan_results += 1
+        elif "text" in block and is_blank(block["text"]):
+            repairs.blank_texts += 1
+        elif "cachePoint" in block and not content:
+            repairs.cache_points += 1
+        else:
+            content.append(_filled(block, repairs))
+    if not content:
+        repairs.dropped_messages += 1
+        return None
+    return message if _same(content, message["content"]) else {**message, "content": content}
+
+
+def _filled(block: Block, repairs: Repairs) -> Block:
+    """Give a toolResult that is empty or blank something to say."""
+    result = block.get("toolResult")
+    if not isinstance(result, dict):
+        return block
+    items = result.get("content") or []
+    blank = [isinstance(item, dict) and "text" in item and is_blank(item["text"]) for item in items]
+    if items and not any(blank):
+        return block
+    repairs.blank_texts += max(sum(blank), 1)
+    kept = [item for item, is_empty in zip(items, blank, strict=True) if not is_empty]
+    return {**block, "toolResult": {**result, "content": kept or [{"text": BLANK_TEXT}]}}
+
+
+def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
+
+
+def _answered(messages: Sequence[Message], repairs: Repairs) -> Messages:
+    """Give every call exactly one result in the next message, and leave out results without a call."""
+    answered: Messages = []
+    calls: list[str] = []
+    for message in messages:
+        if message["role"] == "assistant":
+            answered += _stand_ins(calls, repairs)
+            calls = []
+            message, calls = _with_unique_calls(message)
+            answered.append(message)
+            continue
+        message = _paired(message, calls, repairs)
+        calls = []
+        if message["content"]:
+            answered.append(message)
+    return answered
+
+
+def _with_unique_calls(message: Message) -> tuple[Message, list[str]]:
+    """Drop a call whose id the message has already used."""
+    calls: list[str] = []
+    content: list[Block] = []
+    for block in message["content"]:
+        if "toolUse" in block:
+            call = str(block["toolUse"].get("toolUseId", ""))
+            if call in calls:
+                continue
+            calls.append(call)
+        content.append(block)
+    return (message if len(content) == len(message["content"]) else {**message, "content": content}), calls
+
+
+def _paired(message: Message, calls: Sequence[str], repairs: Repairs) -> Message:
+    """Keep the first result of each call, add stand-ins for missing ones in front, drop the rest."""
+    open_calls = list(calls)
+    content: list[Block] = []
+    for block in message["content"]:
+        if "toolResult" in block:
+            call = str(block["toolResult"].get("toolUseId", ""))
+            if call not in open_calls:
+                repairs.orphan_results += 1
+                continue
+            open_calls.remove(call)
+        content.append(block)
+    repairs.missing_results += len(open_calls)
+    content = [*_error_results(open_calls), *content]
+    return message if _same(content, message["content"]) else {**message, "content": content}
+
+
+def _stand_ins(calls: Sequence[str], repairs: Repairs) -> Iterable[Message]:
+    if calls:
+        repairs.missing_results += len(calls)
+        yield {"role": "user", "content": _error_results(calls)}
+
+
+def _error_results(calls: Iterable[str]) -> list[Block]:
+    return [
+        {"toolResult": {"toolUseId": call, "status": "error", "content": [{"text": MISSING_RESULT}]}} for call in calls
+    ]
+
+
+def _merged(messages: Sequence[Message], repairs: Repairs) -> Messages:
+    """Join neighbours of one role; results come first in what is joined, as providers ask."""
+    merged: Messages = []
+    for message in messages:
+        if not merged or merged[-1]["role"] != message["role"]:
+            merged.append(message)
+            continue
+        repairs.merged_messages += 1
+        content = [*merged[-1]["content"], *message["content"]]
+        content.sort(key=lambda block: "toolResult" not in block)
+        merged[-1] = {**merged[-1], "content": content}
+    return merged
+
+
+def _limit_cache_points(messages: Messages, most: int, repairs: Repairs) -> Messages:
+    """Leave out all but the last cache points."""
+    surplus = sum("cachePoint" in block for message in messages for block in message["content"]) - most
+    limited: Messages = []
+    for message in messages:
+        content = list(message["content"])
+        for block in message["content"]:
+            if surplus > 0 and "cachePoint" in block:
+                content.remove(block)
+                surplus -= 1
+                repairs.cache_points += 1
+        limited.append(message if len(content) == len(message["content"]) else {**message, "content": content})
+    return limited

@@ -1,0 +1,58 @@
+"""Build the view that a plan decides: pure, from the log and the plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .ledger import Ledger
+from .plans import Plan
+from .repair import legal_view
+from .types import Message, Messages
+
+
+def note_text(omitted_messages: int, omitted_results: int) -> str:
+    """Word the note that stands where messages are left out: facts, no instruction.
+
+    Args:
+        omitted_messages: How many messages of the log are not in the view.
+        omitted_results: How many tool results are among them.
+
+    Returns:
+        One line.
+    """
+    results = f", with {omitted_results:,} tool results," if omitted_results else ""
+    return f"[strands_ctx: {omitted_messages:,} earlier messages{results} are not shown here.]"
+
+
+def build_view(ledger: Ledger, plan: Plan) -> Messages:
+    """Build what one model call is sent.
+
+    Args:
+        ledger: The log that the plan was made for.
+        plan: The decision.
+
+    Returns:
+        Messages that every provider accepts. Where nothing is left out, capped or repaired, they are the log's own
+        objects; nothing of the log is changed in any case.
+    """
+    messages = list(_messages(ledger, plan))
+    if plan.omitted_messages:
+        messages = _with_note(messages, note_text(plan.omitted_messages, plan.omitted_results))
+    if plan.lead or not ledger.legal_from(plan.cut) or not messages or messages[0]["role"] != "user":
+        messages, _ = legal_view(messages)
+    return messages
+
+
+def _messages(ledger: Ledger, plan: Plan) -> Iterator[Message]:
+    shrinks = dict(plan.shrinks)
+    for index in (*plan.lead, *range(plan.cut, len(ledger))):
+        yield ledger.shown(index, plan.cap_at(index), shrinks.get(index))
+
+
+def _with_note(messages: Sequence[Message], note: str) -> Messages:
+    """Place the note as the leading block of the first user message, or of a stand-in before an assistant message."""
+    block = {"text": note}
+    if not messages or messages[0]["role"] != "user":
+        return [{"role": "user", "content": [block]}, *messages]
+    first = messages[0]
+    return [{**first, "content": [block, *first["content"]]}, *messages[1:]]
