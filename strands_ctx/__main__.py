@@ -19,9 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from strands_ctx.cli.app import run
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] not in _EXTRA:
+        package = (error.name or "").split(".")[0]
+        if package not in _EXTRA:
             raise
-        sys.stderr.write(f"strands-ctx: {error.name} is not installed: pip install 'strands-ctx[cli]'\n")
+        sys.stderr.write(f"strands-ctx: {package} is not installed: pip install 'strands-ctx[cli]'\n")
         return 2
     return run(sys.argv[1:] if arguments is None else arguments)
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class DeltaAnchor:
     """Marks the end of a log before a run, and hands out what the run appended.
 
-    A slice from a remembered length is right only while nobody removes messages. The anchor remembers what stood around
-    the mark, so that a log that was trimmed, summarised or replaced in between is refused and never sliced wrongly. Caps
-    of tool results do not break it.
+    A slice from a remembered length is right only while nobody removes messages. The anchor remembers what stood
+    around the mark, so that a log that was trimmed, summarised or replaced in between is refused and never sliced
+    wrongly. Caps of tool results do not break it.
 
     Example:
         >>> from strands_ctx import DeltaAnchor
@@ -73,7 +73,8 @@ class DeltaAnchor:
             The log's own message objects, in order; empty if nothing was added.
 
         Raises:
-            AnchorError: If the log has fewer messages than at the mark, another message before it, another first message
+            AnchorError: If the log has fewer messages than at the mark, another message before it, another first
+            message
                 after it, or if its manager has removed messages since; ``change`` says which.
         """
         return self.delta_of(agent.messages, _removed_count(agent))  # type: ignore[arg-type]
@@ -106,7 +107,7 @@ class DeltaAnchor:
         place = "before" if change == "boundary_message" else "after"
         found = digest(actual) if actual is not None else None
         return AnchorError(
-            change, expected.digest, found, f"another message stands just {place} the mark (digests of both are given)"
+            change, expected.digest, found, f"another message stands just {place} the mark, shown by digest"
         )
 
     def _appended(self, messages: Sequence[Message]) -> None:

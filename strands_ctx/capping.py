@@ -1,8 +1,8 @@
 """Caps: a lossy, marked shortening of one text or one tool result to a number of bytes.
 
-A cap holds whatever the text: the result is never larger than the cap nor than what it replaces, is valid UTF-8, is never
-blank, says how much of how much is shown, and capping it again changes nothing. Sizes are UTF-8 bytes; a lone surrogate
-counts three bytes, and is replaced where a text is cut.
+A cap holds whatever the text: the result is never larger than the cap nor than what it replaces, is valid UTF-8, is
+never blank, says how much of how much is shown, and capping it again changes nothing. Sizes are UTF-8 bytes; a lone
+surrogate counts three bytes, and is replaced where a text is cut.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def count_bytes(text: str) -> int:
 
 
 def cap_text(text: str, max_bytes: int, *, keep: Keep = "head_tail") -> str:
-    """Shorten a text to a number of bytes, with a marker that says how much is shown.
+    r"""Shorten a text to a number of bytes, with a marker that says how much is shown.
 
     Args:
         text: Any text.
@@ -63,7 +63,7 @@ def cap_text(text: str, max_bytes: int, *, keep: Keep = "head_tail") -> str:
 
     Example:
         >>> cap_text("x" * 1_000, 64)
-        'xxxxxxxxxxxxxxx\\n[... 29 of 1,000 bytes shown ...]\\nxxxxxxxxxxxxxx'
+        'xxxxxxxxxxxxxxx\n[... 29 of 1,000 bytes shown ...]\nxxxxxxxxxxxxxx'
     """
     total = count_bytes(text)
     if total <= max_bytes:
@@ -124,8 +124,9 @@ def cap_tool_result(result: Mapping[str, Any], max_bytes: int, *, keep: Keep = "
 def _text_of(item: Any) -> str | None:
     if not isinstance(item, dict):
         return None
-    if isinstance(item.get("text"), str):
-        return item["text"]
+    text = item.get("text")
+    if isinstance(text, str):
+        return text
     if "json" in item:
         return json.dumps(item["json"], ensure_ascii=False, separators=(",", ":"), default=str)
     return None
@@ -145,9 +146,7 @@ def _merged(items: Sequence[Any], texts: Sequence[str | None], max_bytes: int, k
     return [{"text": cap_text(joined, max_bytes, keep=keep)}, *media]
 
 
-def cap_message(
-    message: Message, caps: Mapping[str, int], *, keep: Keep = "head_tail"
-) -> tuple[Message, int, int]:
+def cap_message(message: Message, caps: Mapping[str, int], *, keep: Keep = "head_tail") -> tuple[Message, int, int]:
     """Shorten the tool results of one message.
 
     Args:
@@ -163,8 +162,8 @@ def cap_message(
     for block in message["content"]:
         result = block.get("toolResult")
         cap = caps.get(str(result.get("toolUseId", ""))) if isinstance(result, dict) else None
-        shorter = cap_tool_result(result, cap, keep=keep) if result is not None and cap is not None else None
-        if shorter is None:
+        shorter = None if result is None or cap is None else cap_tool_result(result, cap, keep=keep)
+        if result is None or shorter is None:
             content.append(block)
             continue
         capped += 1

@@ -125,8 +125,8 @@ class Drafts:
                 yield index
 
     def _omitted_results(self, cut: int, lead: tuple[int, ...]) -> int:
-        shapes = self.ledger.shapes
-        return sum(len(s.result_ids) for s in shapes[:cut]) - sum(len(shapes[index].result_ids) for index in lead)
+        count = self.ledger.result_count
+        return count(0, cut) - sum(count(index, index + 1) for index in lead)
 
     def plan(self, boundaries: Boundaries, reason: Reason, shrinks: Shrinks = ()) -> Plan:
         """Freeze a decision."""
@@ -176,6 +176,4 @@ class Drafts:
         system = load.tokens(Features(0, load.system_tokens, 0))
         tools = load.tokens(Features(0, load.tools_tokens, 0))
         newest = max(self.tokens(boundaries, shrinks) - system - tools, 0)
-        return BudgetError(
-            budget_tokens=budget_tokens, system_tokens=system, tools_tokens=tools, newest_tokens=newest
-        )
+        return BudgetError(budget_tokens=budget_tokens, system_tokens=system, tools_tokens=tools, newest_tokens=newest)

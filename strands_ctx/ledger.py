@@ -1,7 +1,8 @@
 """What is known of each message of one log, kept between calls: work per call grows with what is new.
 
-The host hands every model call a fresh deep copy of the log. Strings survive a deep copy as the same objects, so comparing
-the copy with the last one costs next to nothing, and only messages that are new or were changed in place are counted.
+The host hands every model call a fresh deep copy of the log. Strings survive a deep copy as the same objects, so
+comparing the copy with the last one costs next to nothing, and only messages that are new or were changed in place
+are counted.
 """
 
 from __future__ import annotations
@@ -55,9 +56,7 @@ class Ledger:
         inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
     """
 
-    def __init__(
-        self, counter: TokenCounter, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail"
-    ) -> None:
+    def __init__(self, counter: TokenCounter, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail") -> None:
         """Start with an empty log.
 
         Args:
@@ -76,6 +75,8 @@ class Ledger:
         self._exempt = frozenset(exempt_tools)
         self._result_tokens: list[int] = []
         self._other_tokens: list[int] = []
+        self._result_counts: list[int] = []
+        self._cache_counts: list[int] = []
         self._cache_points = 0
         self._capped: dict[tuple[int, int], Capped] = {}
         self._capped_tokens: dict[int, list[int]] = {}
@@ -109,18 +110,24 @@ class Ledger:
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for column in (self._result_tokens, self._other_tokens, *self._capped_tokens.values()):
+        for column in self._columns():
             column[length:] = [_UNKNOWN] * (length - len(column))
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         if shrunk:
             self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
+    def _columns(self) -> Iterator[list[int]]:
+        yield from (self._result_tokens, self._other_tokens, self._result_counts, self._cache_counts)
+        yield from self._capped_tokens.values()
+
     def _recount(self, index: int, shape: Shape) -> None:
         message = self.messages[index]
         self.shapes[index] = shape
         results = result_tokens(self.counter, message) if shape.result_ids else 0
         self._result_tokens[index] = results
+        self._result_counts[index] = len(shape.result_ids)
+        self._cache_counts[index] = shape.cache_points
         self._other_tokens[index] = max(self.counter.count_message(message) - results, 0)
         for cap, column in self._capped_tokens.items():
             column[index] = _UNKNOWN
@@ -139,7 +146,7 @@ class Ledger:
                 self.pins.append(index)
             if rule_broken(self.shapes[index - 1] if index else None, shape):
                 self.problems.append(index)
-        self._cache_points = sum(shape.cache_points for shape in self.shapes)
+        self._cache_points = sum(self._cache_counts)
 
     @property
     def legal(self) -> bool:
@@ -174,6 +181,10 @@ class Ledger:
     def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
         """Sum the raw tokens of results and of everything else over a range, as the log has them."""
         return sum(self._result_tokens[start:stop]), sum(self._other_tokens[start:stop])
+
+    def result_count(self, start: int, stop: int) -> int:
+        """Count the tool results in a range."""
+        return sum(self._result_counts[start:stop])
 
     def capped_tokens(self, start: int, stop: int, max_bytes: int) -> int:
         """Sum the raw tokens of results over a range, each result capped."""

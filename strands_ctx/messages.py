@@ -1,10 +1,11 @@
 """The algebra of a log: shapes, pairs, turns, cycles, legal cut points, and what every provider accepts.
 
-Everything here is a pure function of messages. A :class:`Shape` is what the algebra needs of one message, made once; the
-rules between messages look only at neighbours, so that they can be kept up to date message by message.
+Everything here is a pure function of messages. A :class:`Shape` is what the algebra needs of one message, made once;
+the rules between messages look only at neighbours, so that they can be kept up to date message by message.
 
-Source of the rules: refusals of the Converse and Anthropic APIs as quoted by their users (``A conversation must start with
-a user message``, ``roles must alternate``, ``Expected toolResult blocks at messages.N``, ...; collected 2026-11-30).
+Source of the rules: refusals of the Converse and Anthropic APIs as quoted by their users (``A conversation must
+start with a user message``, ``roles must alternate``, ``Expected toolResult blocks at messages.N``, ...; collected
+2026-11-30).
 """
 
 from __future__ import annotations
@@ -236,8 +237,8 @@ def turn_starts(shapes: Sequence[Shape], inner: Collection[int] = ()) -> list[in
 def newest_start(shapes: Sequence[Shape]) -> int:
     """Find where the newest cycle or, when it is newer, the newest prompt begins.
 
-    What lies before has been carried by a model call at least once or belongs to an older turn; what lies after is what
-    the next call is about.
+    What lies before has been carried by a model call at least once or belongs to an older turn; what lies after is
+    what the next call is about.
 
     Args:
         shapes: The log.

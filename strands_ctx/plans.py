@@ -10,8 +10,8 @@ from .tokens.calibration import Features
 Reason: TypeAlias = Literal["log", "standing", "cap_line", "cut", "newest", "overflow"]
 """Why a view is what it is.
 
-``log``: everything fits. ``standing``: nothing moved. ``cap_line``, ``cut``: that boundary moved. ``newest``: content of
-the newest messages had to be capped. ``overflow``: the provider refused the view before.
+``log``: everything fits. ``standing``: nothing moved. ``cap_line``, ``cut``: that boundary moved. ``newest``:
+content of the newest messages had to be capped. ``overflow``: the provider refused the view before.
 """
 
 Shrinks: TypeAlias = tuple[tuple[int, int], ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .capping import MIN_CAP_BYTES, text_bytes
+from .capping import MIN_CAP_BYTES
 from .drafts import Drafts, Load
 from .ledger import Ledger
 from .plans import Boundaries, Limits, Plan, Policy, Reason, Shrinks

@@ -1,7 +1,7 @@
 """Make a view legal: what every provider accepts, from whatever the log holds. The log itself is never repaired.
 
-A raising model, a forced structured output or a restored session leave two messages of one role in a row, calls without
-results, or results without calls; each of them makes a provider refuse the session for ever.
+A raising model, a forced structured output or a restored session leave two messages of one role in a row, calls
+without results, or results without calls; each of them makes a provider refuse the session for ever.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class Repairs:
 def legal_view(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE_POINTS) -> tuple[Messages, Repairs]:
     """Make messages legal; the identity on legal ones.
 
-    Results are paired with calls by id. Results without a call, blank texts beside others, misplaced and surplus cache
-    points are left out; a call without a result gets a stand-in error result; neighbours of one role become one message;
-    a conversation that starts with the assistant gets a stand-in prompt. A trailing unanswered call is left alone.
+    Results are paired with calls by id. Results without a call, blank texts beside others, misplaced and surplus
+    cache points are left out; a call without a result gets a stand-in error result; neighbours of one role become
+    one message; a conversation that starts with the assistant gets a stand-in prompt. A trailing unanswered call is
+    left alone.
 
     Args:
         messages: A view. Neither the list nor its messages are changed.
@@ -106,14 +107,13 @@ def _answered(messages: Sequence[Message], repairs: Repairs) -> Messages:
     for message in messages:
         if message["role"] == "assistant":
             answered += _stand_ins(calls, repairs)
-            calls = []
-            message, calls = _with_unique_calls(message)
-            answered.append(message)
+            caller, calls = _with_unique_calls(message)
+            answered.append(caller)
             continue
-        message = _paired(message, calls, repairs)
+        reply = _paired(message, calls, repairs)
         calls = []
-        if message["content"]:
-            answered.append(message)
+        if reply["content"]:
+            answered.append(reply)
     return answered
 
 

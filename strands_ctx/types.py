@@ -1,9 +1,10 @@
 """The shapes that cross module borders: Converse messages, tool specifications, token counters.
 
-Messages are the host's plain dictionaries. They are described here, and not imported, so that the pure layers can be used
-and tested without an agent.
+Messages are the host's plain dictionaries. They are described here, and not imported, so that the pure layers can be
+used and tested without an agent.
 
-Source: the Converse API's message types as Strands 1.51 to 1.62 spells them (``strands.types.content``, read 2026-11-30).
+Source: the Converse API's message types as Strands 1.51 to 1.62 spells them (``strands.types.content``, read
+2026-11-30).
 """
 
 from __future__ import annotations

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from .capping import cap_message
 from .ledger import Ledger
+from .messages import tool_names
 from .plans import Plan
 from .repair import legal_view
-from .types import Message, Messages
+from .types import Keep, Message, Messages
 
 
 def note_text(omitted_messages: int, omitted_results: int) -> str:
@@ -56,3 +58,30 @@ def _with_note(messages: Sequence[Message], note: str) -> Messages:
         return [{"role": "user", "content": [block]}, *messages]
     first = messages[0]
     return [{**first, "content": [block, *first["content"]]}, *messages[1:]]
+
+
+def standing_view(
+    messages: Sequence[Message], plan: Plan | None, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail"
+) -> Messages:
+    """Build a view by an earlier plan without counting anything: what is left when making a plan failed.
+
+    Args:
+        messages: The log.
+        plan: The last plan for it, or None.
+        exempt_tools: Names of tools whose results are never capped.
+        keep: Which end of a capped text stays.
+
+    Returns:
+        Legal messages.
+    """
+    if plan is None or plan.log_messages > len(messages):
+        return legal_view(messages)[0]
+    view: Messages = []
+    for index in (*plan.lead, *range(plan.cut, len(messages))):
+        message, cap = messages[index], plan.cap_at(index)
+        names = tool_names(messages[index - 1]) if index else {}
+        caps = {name_id: cap for name_id, name in names.items() if cap is not None and name not in exempt_tools}
+        view.append(cap_message(message, caps, keep=keep)[0])
+    if plan.omitted_messages:
+        view = _with_note(view, note_text(plan.omitted_messages, plan.omitted_results))
+    return legal_view(view)[0]

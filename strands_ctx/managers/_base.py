@@ -1,4 +1,4 @@
-"""What the three managers share: the hooks, the view of each call, recovery from overflow. Decisions are made in policies."""
+"""What the three managers share: the hooks, the view of each call, and recovery from overflow."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from strands.hooks import (
 )
 from strands.types.exceptions import ContextWindowOverflowException
 
-from .. import _host
-from ..errors import BudgetError
-from ..ledger import Ledger
-from ..messages import seen_before, shape_of
-from ..plans import Policy
-from ..receipts import Receipt
-from ..tokens import TiktokenCounter
-from ..types import Keep, Messages, TokenCounter
-from ..view import build_view
+from strands_ctx import _host
+from strands_ctx.errors import BudgetError, HistoryError
+from strands_ctx.ledger import Ledger
+from strands_ctx.messages import seen_before, shape_of
+from strands_ctx.plans import Policy
+from strands_ctx.receipts import Receipt
+from strands_ctx.tokens import TiktokenCounter
+from strands_ctx.types import Keep, Messages, TokenCounter
+from strands_ctx.view import build_view, standing_view
+
 from ._errors import BudgetExceededError
 from ._limits import Budget
 from ._log_caps import cap_log
 from ._parking import Parking, removed_count
-from ._planning import Call, Decision, decide, shrinks_further
+from ._planning import Call, Planner
 from ._receipting import close_receipt, open_receipt
 from ._state import AgentState
 
@@ -68,8 +69,6 @@ class ViewManager(NullConversationManager):
     ) -> None:
         """Take the arguments that the managers have checked."""
         super().__init__()
-        self._policy = policy
-        self._budget = budget
         self._per_turn = per_turn
         self._counter: TokenCounter = counter if counter is not None else TiktokenCounter()
         self._on_receipt = on_receipt
@@ -77,6 +76,7 @@ class ViewManager(NullConversationManager):
         self._exempt_tools = frozenset(exempt_tools)
         self._keep: Keep = keep
         self._parking = Parking()
+        self._planner = Planner(policy, budget, self._parking)
         self._states: WeakKeyDictionary[Agent, AgentState] = WeakKeyDictionary()
 
     def view(self, agent: Agent) -> Messages:
@@ -93,7 +93,7 @@ class ViewManager(NullConversationManager):
         """
         state = self._state(agent)
         try:
-            decision = self._decide(state, self._call_of(agent))
+            decision = self._planner.decide(state, _call_of(agent))
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
         return copy.deepcopy(build_view(state.ledger, decision.plan))
@@ -116,8 +116,8 @@ class ViewManager(NullConversationManager):
     def apply_management(self, agent: Agent, **kwargs: Any) -> None:
         """Cap results of finished runs in the log, where that was asked for.
 
-        The host calls this at the end of each invocation, and for direct tool calls also in the middle of one: then it
-        does nothing.
+        The host calls this at the end of each invocation, and for direct tool calls also in the middle of one: then
+        it does nothing.
         """
         state = self._state(agent)
         if not state.in_run:
@@ -136,14 +136,14 @@ class ViewManager(NullConversationManager):
         """
         state = self._state(agent)
         if isinstance(e, BudgetError) or (not self._tighten(agent, state) and e is not None):
-            raise e  # type: ignore[misc]
+            raise e
 
     def get_state(self) -> dict[str, Any]:
         """Return what a session stores: small JSON that changes only when a boundary moves."""
         live = [state.stored for state in self._states.values()]
         return {**super().get_state(), **self._parking.to_state(live)}
 
-    def restore_from_session(self, state: dict[str, Any]) -> Messages | None:  # type: ignore[override]
+    def restore_from_session(self, state: dict[str, Any]) -> Any:
         """Take the state that a session stored, whichever manager left it.
 
         Args:
@@ -161,13 +161,6 @@ class ViewManager(NullConversationManager):
             ledger = Ledger(self._counter, exempt_tools=self._exempt_tools, keep=self._keep)
             state = self._states[agent] = AgentState(ledger)
         return state
-
-    def _call_of(self, agent: Agent) -> Call:
-        system_prompt, tool_specs = _host.call_inputs(agent)
-        return Call(agent.model, copy.deepcopy(agent.messages), system_prompt, tool_specs)  # type: ignore[arg-type]
-
-    def _decide(self, state: AgentState, call: Call) -> Decision:
-        return decide(state, self._parking, self._policy, self._budget, call)
 
     def _on_initialized(self, event: AgentInitializedEvent) -> None:
         _host.install_view_handler(event.agent, self._on_model_input)
@@ -197,14 +190,26 @@ class ViewManager(NullConversationManager):
         state = self._state(context.agent)
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
         try:
-            decision = self._decide(state, call)
+            view = self._decided_view(state, call)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
-        decision.commit(state, self._parking)
-        view = build_view(state.ledger, decision.plan)
+        except HistoryError:
+            raise
+        except Exception:
+            logger.warning(
+                "call=<%d> | management failed, sending the last view made legal", state.calls, exc_info=True
+            )
+            view = standing_view(call.messages, state.plan, exempt_tools=self._exempt_tools, keep=self._keep)
         unchanged = len(view) == len(call.messages) and all(a is b for a, b in zip(view, call.messages, strict=True))
-        open_receipt(state, decision, view_messages=len(view), repaired=decision.plan.reason == "log" and not unchanged)
         return context if unchanged else _host.with_messages(context, view)
+
+    def _decided_view(self, state: AgentState, call: Call) -> Messages:
+        decision = self._planner.decide(state, call)
+        view = build_view(state.ledger, decision.plan)
+        self._planner.commit(state, decision)
+        repaired = not state.ledger.legal_from(decision.plan.cut)
+        open_receipt(state, decision, view_messages=len(view), repaired=repaired)
+        return view
 
     def _on_model_answer(self, event: AfterModelCallEvent) -> None:
         state = self._state(event.agent)
@@ -215,10 +220,18 @@ class ViewManager(NullConversationManager):
         overflow = isinstance(error, ContextWindowOverflowException)
         answer = event.stop_response
         receipt = close_receipt(state, answer, overflow=overflow)
-        if receipt is not None and self._on_receipt is not None:
-            self._on_receipt(receipt)
+        if receipt is not None:
+            self._hand_out(receipt)
         if overflow and receipt is not None and self._tighten(event.agent, state):
             event.retry = state.retrying = True
+
+    def _hand_out(self, receipt: Receipt) -> None:
+        if self._on_receipt is None:
+            return
+        try:
+            self._on_receipt(receipt)
+        except Exception:
+            logger.warning("call=<%d> | on_receipt raised, the run goes on", receipt.call, exc_info=True)
 
     def _tighten(self, agent: Agent, state: AgentState) -> bool:
         """Prepare a smaller attempt; False where no progress can be made."""
@@ -226,8 +239,7 @@ class ViewManager(NullConversationManager):
             return False
         refused = state.receipts[-1].view_tokens
         attempt = int(refused * RETRY_RATIO)
-        call = self._call_of(agent)
-        if not shrinks_further(state, self._parking, self._policy, self._budget, call, attempt):
+        if not self._planner.can_fit(state, _call_of(agent), attempt):
             return False
         state.refused_tokens = min(refused, state.refused_tokens or refused)
         state.attempt_tokens, state.may_move = attempt, True
@@ -254,3 +266,9 @@ class ViewManager(NullConversationManager):
         if results:
             state.log_capped_results += results
             logger.warning("results=<%d>, bytes=<%d> | capped results of finished runs in the log", results, dropped)
+
+
+def _call_of(agent: Agent) -> Call:
+    """Return the input that the next model call of an agent would have."""
+    system_prompt, tool_specs = _host.call_inputs(agent)
+    return Call(agent.model, copy.deepcopy(agent.messages), system_prompt, tool_specs)  # type: ignore[arg-type]

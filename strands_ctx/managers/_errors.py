@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from strands.types.exceptions import ContextWindowOverflowException
 
-from ..errors import BudgetError
+from strands_ctx.errors import BudgetError
 
 
 class BudgetExceededError(BudgetError, ContextWindowOverflowException):
     """Nothing that may be sent fits the budget of a model call.
 
-    It is raised before the model is called, and no manager of ours retries it: the log is untouched. Code that handles the
-    host's ``ContextWindowOverflowException`` handles it too.
+    It is raised before the model is called, and no manager of ours retries it: the log is untouched. Code that
+    handles the host's ``ContextWindowOverflowException`` handles it too.
 
     Attributes:
         budget_tokens: The budget.

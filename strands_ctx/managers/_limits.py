@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._host import HOST_COMPRESSION_THRESHOLD, HOST_DEFAULT_WINDOW_TOKENS
-from ..errors import ConfigError
-from ..plans import UNLIMITED_TOKENS, Limits
+from strands_ctx._host import HOST_COMPRESSION_THRESHOLD, HOST_DEFAULT_WINDOW_TOKENS
+from strands_ctx.errors import ConfigError
+from strands_ctx.plans import UNLIMITED_TOKENS, Limits
 
 DEFAULT_TARGET_RATIO = 0.4
 """What a cut leaves of the budget. Cutting far is cheap: the fewer cuts, the longer prompt caches stay warm."""
@@ -120,8 +120,8 @@ def check_target(budget_tokens: int | None, target_tokens: int | None, against: 
     ratio = target_tokens / budget_tokens
     if ratio > DEAR_TARGET_RATIO:
         warnings.warn(
-            f"target_tokens={target_tokens} is {ratio:.2f} of {against}: a cut frees so little that the next one "
-            f"follows soon, and each makes the prompt cache write the view anew; at most {DEAR_TARGET_RATIO} is advised",
+            f"target_tokens={target_tokens} is {ratio:.2f} of {against}: a cut frees so little that the next "
+            f"follows soon, and each makes a prompt cache write the view anew; at most {DEAR_TARGET_RATIO} is advised",
             stacklevel=4,
         )
 

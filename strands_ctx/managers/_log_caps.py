@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..capping import cap_message
-from ..messages import tool_names
-from ..types import Keep, Messages
+from strands_ctx.capping import cap_message
+from strands_ctx.messages import tool_names
+from strands_ctx.types import Keep, Messages
 
 
 def cap_log(
@@ -14,8 +14,8 @@ def cap_log(
 ) -> tuple[int, int]:
     """Cap the tool results of a range of a log in place.
 
-    Messages and their content lists stay the same objects. The dictionary of a capped result is replaced and not changed,
-    because whoever recorded the result may hold it.
+    Messages and their content lists stay the same objects. The dictionary of a capped result is replaced and not
+    changed, because whoever recorded the result may hold it.
 
     Args:
         messages: The log.

@@ -1,8 +1,9 @@
 """State that came out of a session and waits for the agent whose log it belongs to.
 
-The host restores a manager before it hands over the messages (or after, from a snapshot) and does not say which agent it
-restores. So stored views are parked, and the next plan whose log matches a fingerprint claims its own. State that another
-manager left is adopted: its removed messages stay removed, its summary stays at the head of the log.
+The host restores a manager before it hands over the messages (or after, from a snapshot) and does not say which
+agent it restores. So stored views are parked, and the next plan whose log matches a fingerprint claims its own.
+State that another manager left is adopted: its removed messages stay removed, its summary stays at the head of the
+log.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..types import Message, Messages
+from strands_ctx.errors import HistoryError
+from strands_ctx.messages import shape_of
+from strands_ctx.types import Message, Messages
+
 from ._state import STATE_VERSION, StoredView
 
 logger = logging.getLogger(__name__)
@@ -34,7 +38,8 @@ class Parking:
         """Take the state of a session.
 
         Args:
-            state: What a manager's ``get_state`` returned, of ours or another's; anything unreadable in it is ignored.
+            state: What a manager's ``get_state`` returned, of ours or another's; anything unreadable in it is
+                ignored.
 
         Returns:
             Messages to be put before the restored ones, or None.
@@ -45,8 +50,7 @@ class Parking:
             views = None
         found = [StoredView.from_state(view) for view in views] if isinstance(views, list) else []
         self._views = [*self._views, *(view for view in found if view is not None)]
-        summary = state.get("summary_message")
-        self.summary_message = summary if isinstance(summary, dict) and "role" in summary else None
+        self.summary_message = _message(state.get("summary_message"))
         return [copy.deepcopy(self.summary_message)] if self.summary_message else None
 
     def find(self, messages: Messages) -> StoredView | None:
@@ -64,6 +68,16 @@ class Parking:
         if self.summary_message is not None:
             state["summary_message"] = self.summary_message
         return state
+
+
+def _message(value: Any) -> Message | None:
+    """Return a value if it is a message, else None."""
+    try:
+        shape_of(value)
+    except HistoryError:
+        return None
+    message: Message = value
+    return message
 
 
 def removed_count(state: Mapping[str, Any]) -> int:

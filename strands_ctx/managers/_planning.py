@@ -5,17 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..drafts import Load
-from ..errors import BudgetError
-from ..plans import Boundaries, Limits, Plan, Policy
-from ..policies import plan_view
-from ..types import Messages, SystemPrompt, ToolSpec
+from strands_ctx.drafts import Load
+from strands_ctx.errors import BudgetError
+from strands_ctx.plans import Boundaries, Limits, Plan, Policy
+from strands_ctx.policies import plan_view
+from strands_ctx.types import Messages, SystemPrompt, ToolSpec
+
 from ._limits import Budget
 from ._parking import Parking
 from ._state import AgentState, StoredView, fingerprint
 
 REFUSED_RATIO = 0.95
 """What a view may take of the smallest view that the provider ever refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The input of one model call.
+
+    Attributes:
+        model: The model that is called.
+        messages: A copy of the log that nobody else changes.
+        system_prompt: The system prompt.
+        tool_specs: The tool specifications.
+    """
+
+    model: Any
+    messages: Messages
+    system_prompt: SystemPrompt
+    tool_specs: list[ToolSpec]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,62 +54,61 @@ class Decision:
     claimed: StoredView | None
     over_working_set: bool
 
-    def commit(self, state: AgentState, parking: Parking) -> None:
-        """Let the decision stand."""
-        if self.standing == "reset":
+
+class Planner:
+    """Decides for one manager, by its policy, its sizes and what is parked of its sessions."""
+
+    def __init__(self, policy: Policy, budget: Budget, parking: Parking) -> None:
+        """Take what does not change between calls, and the parking that restored views wait in."""
+        self._policy = policy
+        self._budget = budget
+        self._parking = parking
+
+    def decide(self, state: AgentState, call: Call) -> Decision:
+        """Decide what one model call is sent.
+
+        Args:
+            state: What is known of the agent; only its ledger is brought up to date.
+            call: The call's input.
+
+        Returns:
+            The decision.
+
+        Raises:
+            BudgetError: If nothing that may be sent fits.
+            HistoryError: If a message is not a Converse message.
+        """
+        state.ledger.update(call.messages)
+        claimed = self._parking.find(call.messages)
+        standing, boundaries = _standing(state, claimed, call.messages)
+        calibration = claimed.calibration if claimed is not None else state.calibration
+        refused = claimed.refused_tokens if claimed is not None else state.refused_tokens
+        load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), calibration)
+        limits = _lowered(self._budget.limits(call.model, load.fixed_tokens), refused, state.attempt_tokens)
+        plan = plan_view(state.ledger, load, self._policy, limits, boundaries, may_move=state.may_move)
+        if state.attempt_tokens is not None:
+            plan = replace(plan, reason="overflow")
+        over = load.tokens(plan.features) > limits.trigger_tokens
+        return Decision(plan, limits, standing, claimed, over)
+
+    def can_fit(self, state: AgentState, call: Call, attempt_tokens: int) -> bool:
+        """Tell whether a view within a number of tokens can be made at all, without changing anything."""
+        trial = replace(state, attempt_tokens=attempt_tokens, may_move=True)
+        try:
+            self.decide(trial, call)
+        except BudgetError:
+            return False
+        return True
+
+    def commit(self, state: AgentState, decision: Decision) -> None:
+        """Let a decision stand for the calls that follow."""
+        if decision.standing == "reset":
             state.forget()
-        if self.claimed is not None:
-            parking.take(self.claimed)
-            state.adopt(self.claimed)
-        state.stand(self.plan.boundaries)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """The input of one model call.
-
-    Attributes:
-        model: The model that is called.
-        messages: A copy of the log that nobody else changes.
-        system_prompt: The system prompt.
-        tool_specs: The tool specifications.
-    """
-
-    model: Any
-    messages: Messages
-    system_prompt: SystemPrompt
-    tool_specs: list[ToolSpec]
-
-
-def decide(state: AgentState, parking: Parking, policy: Policy, budget: Budget, call: Call) -> Decision:
-    """Decide what one model call is sent.
-
-    Args:
-        state: What is known of the agent; only its ledger is brought up to date.
-        parking: Views that wait for their log.
-        policy: The manager's policy.
-        budget: The manager's sizes.
-        call: The call's input.
-
-    Returns:
-        The decision.
-
-    Raises:
-        BudgetError: If nothing that may be sent fits.
-        HistoryError: If a message is not a Converse message.
-    """
-    state.ledger.update(call.messages)
-    claimed = parking.find(call.messages)
-    standing, boundaries = _standing(state, claimed, call.messages)
-    calibration = claimed.calibration if claimed is not None else state.calibration
-    refused = claimed.refused_tokens if claimed is not None else state.refused_tokens
-    load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), calibration)
-    limits = _lowered(budget.limits(call.model, load.fixed_tokens), refused, state.attempt_tokens)
-    plan = plan_view(state.ledger, load, policy, limits, boundaries, may_move=state.may_move)
-    if state.attempt_tokens is not None:
-        plan = replace(plan, reason="overflow")
-    over = load.tokens(plan.features) > limits.trigger_tokens
-    return Decision(plan, limits, standing, claimed, over)
+        if decision.claimed is not None:
+            self._parking.take(decision.claimed)
+            state.adopt(decision.claimed)
+        state.stand(decision.plan.boundaries)
+        state.plan = decision.plan
 
 
 def _standing(state: AgentState, claimed: StoredView | None, messages: Messages) -> tuple[str, Boundaries]:
@@ -111,15 +128,3 @@ def _lowered(limits: Limits, refused_tokens: int | None, attempt_tokens: int | N
     if attempt_tokens is not None:
         limits = limits.within(attempt_tokens)
     return limits
-
-
-def shrinks_further(
-    state: AgentState, parking: Parking, policy: Policy, budget: Budget, call: Call, attempt_tokens: int
-) -> bool:
-    """Tell whether a view within a number of tokens can be made at all, without changing anything."""
-    trial = replace(state, attempt_tokens=attempt_tokens, may_move=True)
-    try:
-        decide(trial, parking, policy, budget, call)
-    except BudgetError:
-        return False
-    return True

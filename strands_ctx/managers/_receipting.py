@@ -6,8 +6,9 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from ..receipts import Receipt
-from ..tokens import prompt_tokens
+from strands_ctx.receipts import Receipt
+from strands_ctx.tokens import prompt_tokens
+
 from ._planning import Decision
 from ._state import AgentState, Pending
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ledger import Ledger
-from ..messages import digest
-from ..plans import Boundaries
-from ..receipts import Receipt
-from ..tokens.calibration import Calibration, Features
-from ..types import Message, SystemPrompt, ToolSpec
+from strands_ctx.ledger import Ledger
+from strands_ctx.messages import digest
+from strands_ctx.plans import Boundaries, Plan
+from strands_ctx.receipts import Receipt
+from strands_ctx.tokens.calibration import Calibration, Features
+from strands_ctx.types import Message, SystemPrompt, ToolSpec
 
 STATE_VERSION = 1
 RECEIPTS_KEPT = 512
@@ -115,6 +115,7 @@ class AgentState:
         boundaries: The standing boundaries.
         calibration: The model's scale as far as it is known.
         stored: What a session stores; None before a boundary has moved.
+        plan: The last plan, for when making one fails.
         receipts: The latest receipts.
         pending: The call in flight.
         calls: Model calls so far, attempts after an overflow apart.
@@ -132,9 +133,10 @@ class AgentState:
     """
 
     ledger: Ledger
-    boundaries: Boundaries = Boundaries()
+    boundaries: Boundaries = field(default_factory=Boundaries)
     calibration: Calibration = field(default_factory=Calibration)
     stored: StoredView | None = None
+    plan: Plan | None = None
     receipts: deque[Receipt] = field(default_factory=lambda: deque(maxlen=RECEIPTS_KEPT))
     pending: Pending | None = None
     calls: int = 0

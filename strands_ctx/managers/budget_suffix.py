@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..capping import check_cap
-from ..plans import Policy
-from ..types import TokenCounter
+from strands_ctx.capping import check_cap
+from strands_ctx.plans import Policy
+from strands_ctx.types import TokenCounter
+
 from ._base import OnReceipt, ViewManager
 from ._limits import Budget, check_target, positive, threshold_ratio
 
@@ -15,17 +16,20 @@ from ._limits import Budget, check_target, positive, threshold_ratio
 class BudgetSuffixManager(ViewManager):
     """Sends the longest suffix of turns, and inside a long turn of cycles, that fits a budget of tokens.
 
-    While the log fits, it is sent as it is, byte for byte. When it does not, the view is cut down to the target once and
-    then grows again, so that a prompt cache is rewritten rarely. The task of a turn that is cut stays, and a note says
-    how much is not shown. The log is never touched, unless ``max_bytes_per_result`` asks for caps of finished runs.
+    While the log fits, it is sent as it is, byte for byte. When it does not, the view is cut down to the target once
+    and then grows again, so that a prompt cache is rewritten rarely. The task of a turn that is cut stays, and a
+    note says how much is not shown. The log is never touched, unless ``max_bytes_per_result`` asks for caps of
+    finished runs.
 
     Args:
-        budget_tokens: The hard limit of view, system prompt and tools together, in tokens. None: the model's window less
-            its configured output less 2 %.
-        target_tokens: What a cut leaves, in tokens. None: 0.4 of the budget. Above 0.7 of it a warning names the price.
+        budget_tokens: The hard limit of view, system prompt and tools together, in tokens. None: the model's window
+            less its configured output less 2 %.
+        target_tokens: What a cut leaves, in tokens. None: 0.4 of the budget. Above 0.7 of it a warning names the
+            price.
         max_user_turns: How many turns a cut leaves at most; it forces no cut by itself.
         pin_first: How many messages at the start stay in every view.
-        max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no cap.
+        max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no
+            cap.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
         on_receipt: Called with each receipt when its call has ended.
         proactive_compression: As in Strands: a boundary also moves above this share of the window.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..capping import check_cap, check_keep
-from ..plans import UNLIMITED_TOKENS, Policy
-from ..types import Keep
+from strands_ctx.capping import check_cap, check_keep
+from strands_ctx.plans import UNLIMITED_TOKENS, Policy
+from strands_ctx.types import Keep
+
 from ._base import ViewManager
 from ._limits import Budget, tool_set
 
@@ -14,10 +15,10 @@ from ._limits import Budget, tool_set
 class CapToolResultsManager(ViewManager):
     """Caps the tool results of finished runs in the log; a run in progress sees all of its results whole.
 
-    This is the only manager whose purpose is to edit the log, and all that it edits is the content of tool results: the
-    number of messages, their roles, ids and status stay. Results of a run are capped when it has ended, those of loaded
-    history before the first model call. If the provider refuses a view, results that were seen already are capped in the
-    view, as far as it takes.
+    This is the only manager whose purpose is to edit the log, and all that it edits is the content of tool results:
+    the number of messages, their roles, ids and status stay. Results of a run are capped when it has ended, those of
+    loaded history before the first model call. If the provider refuses a view, results that were seen already are
+    capped in the view, as far as it takes.
 
     Args:
         max_bytes_per_result: The cap of each result, in UTF-8 bytes, at least 64.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..capping import check_cap
-from ..errors import ConfigError
-from ..plans import Policy
-from ..types import TokenCounter
+from strands_ctx.capping import check_cap
+from strands_ctx.errors import ConfigError
+from strands_ctx.plans import Policy
+from strands_ctx.types import TokenCounter
+
 from ._base import OnReceipt, ViewManager
 from ._limits import Budget, check_target, positive, threshold_ratio, tool_set
 
@@ -19,9 +20,10 @@ WORKING_SET_TOKENS = 48_000
 class PerTurnManager(ViewManager):
     """Keeps the newest results whole, shows older ones capped, and leaves out the oldest messages last.
 
-    While the log fits, it is sent as it is. Above that, results that a call has carried are shown capped once those still
-    whole exceed ``recent_tokens``; every result is seen whole at least once. If that is not enough, older messages are
-    left out down to the target, with a note; then the newest texts are capped; then the call fails with a breakdown.
+    While the log fits, it is sent as it is. Above that, results that a call has carried are shown capped once those
+    still whole exceed ``recent_tokens``; every result is seen whole at least once. If that is not enough, older
+    messages are left out down to the target, with a note; then the newest texts are capped; then the call fails with
+    a breakdown.
 
     Args:
         budget_tokens: The hard limit of view, system prompt and tools, in tokens. None: a soft working set of 48,000,
@@ -29,12 +31,14 @@ class PerTurnManager(ViewManager):
         target_tokens: What a cut leaves, in tokens. None: 0.4 of the budget.
         recent_tokens: How much of results that were seen stays whole, in tokens.
         old_result_max_bytes: The cap of older results in the view, in bytes, at least 64.
-        first_sight_max_bytes: Cap in bytes of results that no call has carried yet: cheaper, never whole. None: no cap.
+        first_sight_max_bytes: Cap in bytes of results that no call has carried yet: cheaper, never whole. None: no
+            cap.
         per_turn: Whether boundaries may move before every model call, or before every n-th.
         max_user_turns: How many turns a cut leaves at most; it forces no cut by itself.
         pin_first: How many messages at the start stay in every view.
         exempt_tools: Names of tools whose results are never capped.
-        max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no cap.
+        max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no
+            cap.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
         on_receipt: Called with each receipt when its call has ended.
         proactive_compression: As in Strands: a boundary also moves above this share of the window.
