@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .capping import text_bytes
 from .errors import BudgetError
-from .ledger import Ledger
+from .ledger import Capped, Ledger
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks
 from .selection import lead_of
 from .tokens.calibration import Calibration, Features
@@ -67,6 +67,21 @@ class Drafts:
         """Estimate the tokens of the results that stand whole between the cap line and an index."""
         results = self._result_tokens(max(boundaries.cut, boundaries.cap_line), stop, self.policy.first_sight_max_bytes)
         return self.load.tokens(Features(results, 0, 0))
+
+    def settled(self, boundaries: Boundaries) -> Boundaries:
+        """Return boundaries as they would stand once the newest results have been seen."""
+        if self.policy.old_result_max_bytes is None:
+            return boundaries
+        return replace(boundaries, cap_line=len(self.ledger))
+
+    def rest_tokens(self, boundaries: Boundaries) -> int:
+        """Estimate what a view takes beside its newest results; with a cap line, these shown as they will be later."""
+        features = self.features(self.settled(boundaries))
+        if self.policy.old_result_max_bytes is None:
+            newest, end = self.ledger.newest_start(), len(self.ledger)
+            results = self._result_tokens(max(newest, boundaries.cut), end, self.policy.first_sight_max_bytes)
+            features = replace(features, result_tokens=features.result_tokens - results)
+        return self.load.tokens(features)
 
     def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
         """Sum what the estimate of a view is made from."""
@@ -133,11 +148,7 @@ class Drafts:
         ledger, calibration = self.ledger, self.load.calibration
         lead = self.lead(boundaries.cut)
         features = self.features(boundaries, shrinks)
-        capped = [
-            ledger.capped(index, cap)
-            for index in range(boundaries.cut, len(ledger))
-            if (cap := self._cap_at(index, boundaries)) is not None and ledger.shapes[index].result_ids
-        ]
+        capped = list(self._capped(boundaries))
         raw_results, raw_other = ledger.raw_tokens(0, len(ledger))
         fixed = self.load.system_tokens + self.load.tools_tokens
         return Plan(
@@ -155,6 +166,15 @@ class Drafts:
             log_tokens=calibration.estimate(Features(raw_results, raw_other + fixed, len(ledger))),
             view_tokens=calibration.estimate(features),
         )
+
+    def _capped(self, boundaries: Boundaries) -> Iterator[Capped]:
+        """Yield the messages of a view whose results are capped."""
+        ledger, end = self.ledger, len(self.ledger)
+        line = min(max(boundaries.cut, boundaries.cap_line), end)
+        parts = (boundaries.cut, line, boundaries.old_max_bytes), (line, end, self.policy.first_sight_max_bytes)
+        for start, stop, max_bytes in parts:
+            if max_bytes is not None:
+                yield from (ledger.capped(i, max_bytes) for i in range(start, stop) if ledger.shapes[i].result_ids)
 
     def _shrunk_results(self, shrinks: Shrinks) -> int:
         return sum(len(self.ledger.shapes[index].result_ids) for index, _ in shrinks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from .capping import cap_message, cap_texts
 from .messages import (
@@ -44,6 +45,25 @@ class Capped:
     dropped_bytes: int
 
 
+class _Sums:
+    """A column of numbers that sums any range in constant time."""
+
+    __slots__ = ("_totals", "values")
+
+    def __init__(self) -> None:
+        self.values: list[int] = []
+        self._totals = [0]
+
+    def refresh(self, first: int) -> None:
+        """Sum anew from the first changed index on."""
+        del self._totals[first + 1 :]
+        self._totals.extend(accumulate(self.values[first:], initial=self._totals.pop()))
+
+    def total(self, start: int, stop: int) -> int:
+        """Sum a range."""
+        return self._totals[stop] - self._totals[start]
+
+
 class Ledger:
     """Counts and shapes of one log, by index.
 
@@ -51,6 +71,7 @@ class Ledger:
         messages: The log as last seen. It is never changed.
         shapes: A shape a message.
         starts: Indices at which a view may begin: prompts and cycles, in order.
+        prompts: Indices of the prompts among them.
         pins: Indices of the messages that are pinned or share a tool call with one that is.
         problems: Indices at which the log is not legal.
         inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
@@ -69,15 +90,15 @@ class Ledger:
         self.messages: Messages = []
         self.shapes: list[Shape] = []
         self.starts: list[int] = []
+        self.prompts: list[int] = []
         self.pins: list[int] = []
         self.problems: list[int] = []
         self.inner: set[int] = set()
         self._exempt = frozenset(exempt_tools)
-        self._result_tokens: list[int] = []
-        self._other_tokens: list[int] = []
-        self._result_counts: list[int] = []
-        self._cache_counts: list[int] = []
-        self._cache_points = 0
+        self._result_tokens = _Sums()
+        self._other_tokens = _Sums()
+        self._result_counts = _Sums()
+        self._cache_points = _Sums()
         self._capped: dict[tuple[int, int], Capped] = {}
         self._capped_tokens: dict[int, list[int]] = {}
 
@@ -85,50 +106,53 @@ class Ledger:
         """Return the number of messages."""
         return len(self.messages)
 
-    def update(self, messages: Messages) -> None:
+    def update(self, messages: Messages, *, unchanged_before: int = 0, watched: Sequence[int] = ()) -> None:
         """Bring the ledger up to date with a log.
 
         Args:
             messages: The whole log. The ledger keeps the message objects, so they must not change afterwards.
+            unchanged_before: Messages before this index are not compared with what is known of them.
+            watched: Indices before it that are compared all the same.
 
         Raises:
             HistoryError: If a message is not a Converse message; the ledger then stays as it was.
         """
-        known = len(self.messages)
-        if messages[:known] == self.messages:
-            first, changed = known, range(known, len(messages))
+        known, start = len(self.messages), unchanged_before
+        same = len(messages) >= known and messages[start:known] == self.messages[start:known]
+        if same and all(messages[index] == self.messages[index] for index in watched):
+            changed: Sequence[int] = range(known, len(messages))
         else:
-            changed_list = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
-            first = changed_list[0] if changed_list else len(messages)
-            changed = changed_list  # type: ignore[assignment]
+            changed = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
         shapes = {index: shape_of(messages[index], index) for index in changed}
+        first = min(changed[0] if changed else known, len(messages))
         self._resize(len(messages))
         self.messages = list(messages)
         for index, shape in shapes.items():
             self._recount(index, shape)
+        for sums in self._sums():
+            sums.refresh(first)
         self._derive(first)
+
+    def _sums(self) -> tuple[_Sums, ...]:
+        return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for column in self._columns():
+        for column in (*(sums.values for sums in self._sums()), *self._capped_tokens.values()):
             column[length:] = [_UNKNOWN] * (length - len(column))
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         if shrunk:
             self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
-    def _columns(self) -> Iterator[list[int]]:
-        yield from (self._result_tokens, self._other_tokens, self._result_counts, self._cache_counts)
-        yield from self._capped_tokens.values()
-
     def _recount(self, index: int, shape: Shape) -> None:
         message = self.messages[index]
         self.shapes[index] = shape
         results = result_tokens(self.counter, message) if shape.result_ids else 0
-        self._result_tokens[index] = results
-        self._result_counts[index] = len(shape.result_ids)
-        self._cache_counts[index] = shape.cache_points
-        self._other_tokens[index] = max(self.counter.count_message(message) - results, 0)
+        self._result_tokens.values[index] = results
+        self._other_tokens.values[index] = max(self.counter.count_message(message) - results, 0)
+        self._result_counts.values[index] = len(shape.result_ids)
+        self._cache_points.values[index] = shape.cache_points
         for cap, column in self._capped_tokens.items():
             column[index] = _UNKNOWN
             self._capped.pop((index, cap), None)
@@ -136,26 +160,29 @@ class Ledger:
     def _derive(self, first: int) -> None:
         """Derive what depends on neighbours, from the message before the first changed one."""
         first = max(first - 1, 0)
-        for column in (self.starts, self.pins, self.problems):
+        for column in (self.starts, self.prompts, self.pins, self.problems):
             del column[bisect_left(column, first) :]
         for index in range(first, len(self.shapes)):
             shape = self.shapes[index]
+            if shape.prompt:
+                self.prompts.append(index)
             if shape.prompt or opens_cycle(shape):
                 self.starts.append(index)
             if shape.pinned or any(self.shapes[partner].pinned for partner in pair_partners(self.shapes, index)):
                 self.pins.append(index)
             if rule_broken(self.shapes[index - 1] if index else None, shape):
                 self.problems.append(index)
-        self._cache_points = sum(self._cache_counts)
 
     @property
     def legal(self) -> bool:
         """Whether every provider accepts the log as it is."""
-        return not self.problems and self._cache_points <= MAX_CACHE_POINTS
+        return not self.problems and self._cache_points.total(0, len(self)) <= MAX_CACHE_POINTS
 
     def legal_from(self, start: int) -> bool:
         """Tell whether the messages from an index on are legal among themselves, after a legal lead."""
-        return bisect_left(self.problems, start + 1) == len(self.problems) and self._cache_points <= MAX_CACHE_POINTS
+        if bisect_left(self.problems, start + 1) < len(self.problems):
+            return False
+        return self._cache_points.total(start, len(self)) <= MAX_CACHE_POINTS
 
     def opens_turn(self, index: int) -> bool:
         """Tell whether a message opens a turn."""
@@ -163,8 +190,10 @@ class Ledger:
 
     def turn_of(self, index: int) -> int | None:
         """Find the message that opens the turn in which an index lies, or None."""
-        place = bisect_left(self.starts, index + 1)
-        return next((start for start in reversed(self.starts[:place]) if self.opens_turn(start)), None)
+        for place in range(bisect_left(self.prompts, index + 1) - 1, -1, -1):
+            if self.prompts[place] not in self.inner:
+                return self.prompts[place]
+        return None
 
     def newest_start(self) -> int:
         """Find where the newest cycle or, when it is newer, the newest turn begins."""
@@ -180,11 +209,11 @@ class Ledger:
 
     def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
         """Sum the raw tokens of results and of everything else over a range, as the log has them."""
-        return sum(self._result_tokens[start:stop]), sum(self._other_tokens[start:stop])
+        return self._result_tokens.total(start, stop), self._other_tokens.total(start, stop)
 
     def result_count(self, start: int, stop: int) -> int:
         """Count the tool results in a range."""
-        return sum(self._result_counts[start:stop])
+        return self._result_counts.total(start, stop)
 
     def capped_tokens(self, start: int, stop: int, max_bytes: int) -> int:
         """Sum the raw tokens of results over a range, each result capped."""
@@ -202,7 +231,7 @@ class Ledger:
             message, results, dropped = cap_message(
                 self.messages[index], self.caps_for(index, max_bytes), keep=self.keep
             )
-            tokens = result_tokens(self.counter, message) if results else self._result_tokens[index]
+            tokens = result_tokens(self.counter, message) if results else self._result_tokens.values[index]
             self._capped[key] = Capped(message, tokens, results, dropped)
         return self._capped[key]
 

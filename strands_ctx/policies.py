@@ -1,7 +1,7 @@
 """Messages, budget, state and counter to a plan. Every decision about a view is made here, by pure functions.
 
-The tiers, each only if the one before was not enough: the log; results before the cap line shown capped; older messages
-left out; texts of the newest messages capped; :class:`~strands_ctx.errors.BudgetError`.
+The tiers, each only if the one before was not enough: the log; results before the cap line shown capped; older
+messages left out; texts of the newest messages capped; :class:`~strands_ctx.errors.BudgetError`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from .ledger import Ledger
 from .plans import Boundaries, Limits, Plan, Policy, Reason, Shrinks
 from .selection import select_cut
 from .shares import fair_shares
+
+KEPT_RATIO = 0.75
+"""Share of a hard limit that older messages may fill before they give way to a large newest result."""
 
 
 def plan_view(
@@ -66,9 +69,22 @@ def _advance(drafts: Drafts, limits: Limits, standing: Boundaries) -> Boundaries
         follow = drafts.whole_tokens(standing, newest) > policy.recent_tokens
         if follow or drafts.tokens(standing) > limits.trigger_tokens:
             capped = line
-    if drafts.tokens(capped) <= limits.trigger_tokens:
+    if drafts.tokens(capped) <= limits.trigger_tokens or drafts.rest_tokens(capped) <= _keepable(policy, limits):
         return capped
     return _cut(drafts, limits, capped) if policy.cuts else _lower(drafts, limits, capped)
+
+
+def _keepable(policy: Policy, limits: Limits) -> int:
+    """Return up to which size older messages are kept, although the newest results push the view over its limit.
+
+    A large newest result is no reason to lose older messages for good: with a cap line it is small in the next call,
+    and within the target no cut is due. What still exceeds the hard limit is then capped in the newest results.
+    """
+    if policy.old_result_max_bytes is None:
+        return limits.target_tokens
+    if limits.trigger_tokens < limits.hard_tokens:
+        return limits.trigger_tokens
+    return int(limits.trigger_tokens * KEPT_RATIO)
 
 
 def _cut(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
@@ -76,7 +92,7 @@ def _cut(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
     fixed = drafts.load.fixed_tokens
     cut = select_cut(
         drafts.ledger,
-        lambda start: drafts.tokens(drafts.cut_at(capped, start)) - fixed,
+        lambda start: drafts.tokens(drafts.settled(drafts.cut_at(capped, start))) - fixed,
         stop=capped.cut,
         target_tokens=limits.target_tokens - fixed * limits.target_tokens // max(limits.trigger_tokens, 1),
         max_user_turns=drafts.policy.max_user_turns,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .ledger import Ledger
+from .messages import pair_partners
 
 Measure = Callable[[int], int]
 """Estimates the tokens of the view that begins at an index: its lead, its note, and what is sent besides messages."""
@@ -26,7 +27,9 @@ def lead_of(ledger: Ledger, cut: int, *, pin_first: int = 0) -> tuple[int, ...]:
     """
     if not cut:
         return ()
-    kept = {index for index in ledger.pins if index < cut} | set(range(min(pin_first, cut)))
+    kept = {index for index in ledger.pins if index < cut}
+    for index in range(min(pin_first, cut)):
+        kept.update((index, *(partner for partner in pair_partners(ledger.shapes, index) if partner < cut)))
     if cut < len(ledger) and not ledger.opens_turn(cut) and (task := ledger.turn_of(cut)) is not None:
         kept.add(task)
     return tuple(sorted(kept))

@@ -167,7 +167,7 @@ class ViewManager(NullConversationManager):
 
     def _on_run_start(self, event: BeforeInvocationEvent) -> None:
         state = self._state(event.agent)
-        state.in_run, state.run_start = True, len(event.agent.messages)
+        state.in_run, state.checked, state.run_start = True, False, len(event.agent.messages)
         state.turn_open, state.goes_on = state.goes_on or not event.messages, False
 
     def _on_message(self, event: MessageAddedEvent) -> None:
@@ -247,7 +247,7 @@ class ViewManager(NullConversationManager):
 
     def _on_run_end(self, event: AfterInvocationEvent) -> None:
         state = self._state(event.agent)
-        state.in_run, state.retrying, state.attempt_tokens = False, False, None
+        state.in_run, state.checked, state.retrying, state.attempt_tokens = False, False, False, None
         state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
         if not state.goes_on:
             self._cap_log(event.agent, state, len(event.agent.messages))

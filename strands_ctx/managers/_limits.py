@@ -11,7 +11,7 @@ from strands_ctx._host import HOST_COMPRESSION_THRESHOLD, HOST_DEFAULT_WINDOW_TO
 from strands_ctx.errors import ConfigError
 from strands_ctx.plans import UNLIMITED_TOKENS, Limits
 
-DEFAULT_TARGET_RATIO = 0.4
+DEFAULT_TARGET_RATIO = 0.33
 """What a cut leaves of the budget. Cutting far is cheap: the fewer cuts, the longer prompt caches stay warm."""
 
 DEAR_TARGET_RATIO = 0.7

@@ -9,6 +9,7 @@ from strands_ctx.drafts import Load
 from strands_ctx.errors import BudgetError
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
+from strands_ctx.selection import lead_of
 from strands_ctx.types import Messages, SystemPrompt, ToolSpec
 
 from ._limits import Budget
@@ -78,7 +79,7 @@ class Planner:
             BudgetError: If nothing that may be sent fits.
             HistoryError: If a message is not a Converse message.
         """
-        state.ledger.update(call.messages)
+        self._update(state, call.messages)
         claimed = self._parking.find(call.messages)
         standing, boundaries = _standing(state, claimed, call.messages)
         calibration = claimed.calibration if claimed is not None else state.calibration
@@ -90,6 +91,14 @@ class Planner:
             plan = replace(plan, reason="overflow")
         over = load.tokens(plan.features) > limits.trigger_tokens
         return Decision(plan, limits, standing, claimed, over)
+
+    def _update(self, state: AgentState, messages: Messages) -> None:
+        """Bring the ledger up to date: wholly at the start of a run, then only what a view can hold."""
+        ledger, cut = state.ledger, min(state.boundaries.cut, len(messages))
+        if not state.checked or cut > len(ledger):
+            ledger.update(messages)
+            return
+        ledger.update(messages, unchanged_before=cut, watched=lead_of(ledger, cut, pin_first=self._policy.pin_first))
 
     def can_fit(self, state: AgentState, call: Call, attempt_tokens: int) -> bool:
         """Tell whether a view within a number of tokens can be made at all, without changing anything."""
@@ -109,6 +118,7 @@ class Planner:
             state.adopt(decision.claimed)
         state.stand(decision.plan.boundaries)
         state.plan = decision.plan
+        state.checked = True
 
 
 def _standing(state: AgentState, claimed: StoredView | None, messages: Messages) -> tuple[str, Boundaries]:

@@ -123,6 +123,7 @@ class AgentState:
         may_move: Whether this call may move boundaries (``per_turn``).
         refused_tokens: Size of the smallest view that the provider refused.
         attempt_tokens: What the next attempt may take, while an overflow is being recovered.
+        checked: Whether the whole log was compared with the ledger in this run; edits in place come between runs.
         in_run: Whether an invocation is under way.
         run_start: Length of the log when it began.
         turn_open: Whether it has had its prompt.
@@ -144,6 +145,7 @@ class AgentState:
     may_move: bool = True
     refused_tokens: int | None = None
     attempt_tokens: int | None = None
+    checked: bool = False
     in_run: bool = False
     run_start: int = 0
     turn_open: bool = False

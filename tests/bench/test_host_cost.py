@@ -1,0 +1,119 @@
+"""What a model call costs the host at 4,000 messages of 4 KB, with our managers over none."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+from botocore.awsrequest import AWSResponse
+from strands import Agent, tool
+from strands.agent.conversation_manager import NullConversationManager
+from strands.models import BedrockModel
+
+from strands_ctx import BudgetSuffixManager, PerTurnManager
+from strands_ctx.types import Messages
+
+MESSAGES = 4_000
+CALLS = 8
+ROUNDS = 7
+WINDOW_TOKENS = 50_000_000
+
+
+class _Body:
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+
+    def stream(self, **_: Any) -> Iterator[bytes]:
+        yield self._payload
+
+
+class _Service:
+    """Answers Converse requests behind boto3, after it has formatted and signed them: tool calls, then a text."""
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count(1)
+        self.times: list[float] = []
+
+    def answer(self, request: Any, **_: Any) -> AWSResponse:
+        self.times.append(time.perf_counter())
+        number = next(self.numbers)
+        content: list[dict[str, Any]] = [{"text": "done"}]
+        if number % CALLS:
+            content = [{"toolUse": {"toolUseId": f"call_{number}", "name": "look", "input": {}}}]
+        answer = {
+            "output": {"message": {"role": "assistant", "content": content}},
+            "stopReason": "tool_use" if number % CALLS else "end_turn",
+            "usage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0},
+            "metrics": {"latencyMs": 1},
+        }
+        body: Any = _Body(json.dumps(answer).encode())
+        return AWSResponse(request.url, 200, {"Content-Type": "application/json"}, body)
+
+
+@tool
+def look() -> str:
+    """Look at something of 4 KB."""
+    return _text(random.Random(5), 4_000)
+
+
+def _text(rng: random.Random, size: int) -> str:
+    return " ".join(f"w{rng.randrange(500)}" for _ in range(size // 4))[:size]
+
+
+def _log() -> Messages:
+    rng = random.Random(1)
+    roles = itertools.cycle(("user", "assistant"))
+    return [{"role": next(roles), "content": [{"text": f"{i} {_text(rng, 4_000)}"}]} for i in range(MESSAGES)]  # type: ignore[typeddict-item]
+
+
+def _agent(manager: NullConversationManager, log: Messages) -> tuple[Agent, _Service]:
+    service = _Service()
+    model = BedrockModel(
+        boto_session=boto3.Session("key", "secret", region_name="us-east-1"),
+        model_id="a-model",
+        streaming=False,
+        context_window_limit=WINDOW_TOKENS,
+    )
+    model.client.meta.events.register("before-send.bedrock-runtime.Converse", service.answer)
+    messages: Any = copy.deepcopy(log)
+    return Agent(model, messages, [look], conversation_manager=manager, callback_handler=None), service
+
+
+def _call_s(agent: Agent, service: _Service) -> float:
+    """Run one invocation and return the median time from one request to the next."""
+    service.times.clear()
+    agent("go on")
+    return statistics.median(after - before for before, after in itertools.pairwise(service.times))
+
+
+def test_model_call_costs_the_host_less_with_a_cut_and_hardly_more_without() -> None:
+    """A cut view costs at most half of the whole log, and looking at a log that fits costs at most 5 % more."""
+    log = _log()
+    contenders = {
+        "none": NullConversationManager(),
+        "suffix, 60,000 tokens": BudgetSuffixManager(60_000),
+        "suffix, nothing to cut": BudgetSuffixManager(WINDOW_TOKENS - 1),
+        "per turn, nothing to cut": PerTurnManager(WINDOW_TOKENS - 1),
+    }
+    agents = {name: _agent(manager, log) for name, manager in contenders.items()}
+    for agent, service in agents.values():
+        _call_s(agent, service)
+    times: dict[str, list[float]] = {name: [] for name in agents}
+    for _ in range(ROUNDS):
+        for name, (agent, service) in agents.items():
+            times[name].append(_call_s(agent, service))
+    ratios = {
+        name: statistics.median(mine / none for mine, none in zip(own, times["none"], strict=True))
+        for name, own in times.items()
+    }
+    for name, ratio in ratios.items():
+        print(f"\n{name}: {statistics.median(times[name]) * 1_000:.0f} ms a call, {ratio:.2f} of none (medians)", end="")
+    assert ratios["suffix, 60,000 tokens"] <= 0.5
+    assert max(ratios["suffix, nothing to cut"], ratios["per turn, nothing to cut"]) <= 1.05
