@@ -180,7 +180,7 @@ class Ledger:
 
     def legal_from(self, start: int) -> bool:
         """Tell whether the messages from an index on are legal among themselves, after a legal lead."""
-        if bisect_left(self.problems, start + 1) < len(self.problems):
+        if bisect_left(self.problems, start + 1 if start else 0) < len(self.problems):
             return False
         return self._cache_points.total(start, len(self)) <= MAX_CACHE_POINTS
 

@@ -50,6 +50,11 @@ class Limits:
     target_tokens: int
     hard_tokens: int
 
+    @property
+    def known_hard_tokens(self) -> int | None:
+        """The hard limit, None where only what the provider refuses is too large."""
+        return self.hard_tokens if self.hard_tokens < UNLIMITED_TOKENS else None
+
     def within(self, tokens: int) -> Limits:
         """Return the limits lowered to a number of tokens, the target in proportion."""
         if tokens >= self.hard_tokens:

@@ -78,10 +78,11 @@ def _keepable(policy: Policy, limits: Limits) -> int:
     """Return up to which size older messages are kept, although the newest results push the view over its limit.
 
     A large newest result is no reason to lose older messages for good: with a cap line it is small in the next call,
-    and within the target no cut is due. What still exceeds the hard limit is then capped in the newest results.
+    and where it is larger than everything else, a cut would hardly help. What still exceeds the hard limit is then
+    capped in the newest results.
     """
     if policy.old_result_max_bytes is None:
-        return limits.target_tokens
+        return min(limits.target_tokens, limits.trigger_tokens // 2)
     if limits.trigger_tokens < limits.hard_tokens:
         return limits.trigger_tokens
     return int(limits.trigger_tokens * KEPT_RATIO)

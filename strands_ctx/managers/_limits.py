@@ -20,6 +20,11 @@ DEAR_TARGET_RATIO = 0.7
 WINDOW_MARGIN_RATIO = 0.02
 """What is left free of a window beside the output, for what no count sees."""
 
+UNKNOWN_WINDOW = (
+    f"the model names no context_window_limit, assuming {HOST_DEFAULT_WINDOW_TOKENS:,} tokens; "
+    "set context_window_limit in the model's configuration, or give the manager budget_tokens"
+)
+
 OUTPUT_KEYS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
 """Where models keep the number of tokens that they may produce. Source: ``strands.models``, 1.51 to 1.62."""
 
@@ -54,7 +59,7 @@ class Budget:
         """
         if self.unlimited:
             return Limits(UNLIMITED_TOKENS, UNLIMITED_TOKENS, UNLIMITED_TOKENS)
-        window = window_tokens(model)
+        window = self._window(model)
         usable = usable_tokens(model, window)
         hard = usable if self.budget_tokens is None else min(self.budget_tokens, usable)
         trigger = hard
@@ -65,18 +70,15 @@ class Budget:
         target = self.target_tokens if self.target_tokens is not None else int(trigger * DEFAULT_TARGET_RATIO)
         return Limits(trigger, min(target, trigger), hard)
 
-
-def window_tokens(model: Any) -> int:
-    """Return a model's context window, or the host's default with one warning."""
-    window = getattr(model, "context_window_limit", None)
-    if isinstance(window, int) and not isinstance(window, bool) and window > 0:
-        return window
-    warnings.warn(
-        f"the model names no context_window_limit, assuming {HOST_DEFAULT_WINDOW_TOKENS:,} tokens; "
-        "set context_window_limit in the model's configuration, or give the manager budget_tokens",
-        stacklevel=1,
-    )
-    return HOST_DEFAULT_WINDOW_TOKENS
+    def _window(self, model: Any) -> int:
+        """Return the model's window; where it names none, an explicit budget is all that there is to go by."""
+        window = getattr(model, "context_window_limit", None)
+        if isinstance(window, int) and not isinstance(window, bool) and window > 0:
+            return window
+        if self.budget_tokens is not None and self.threshold_ratio is None:
+            return UNLIMITED_TOKENS
+        warnings.warn(UNKNOWN_WINDOW, stacklevel=1)
+        return HOST_DEFAULT_WINDOW_TOKENS
 
 
 def usable_tokens(model: Any, window: int) -> int:

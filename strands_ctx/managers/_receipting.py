@@ -27,7 +27,7 @@ def open_receipt(state: AgentState, decision: Decision, *, view_messages: int, r
         call=state.calls,
         view_messages=view_messages,
         repaired=repaired,
-        limit_tokens=decision.limits.hard_tokens,
+        limit_tokens=decision.limits.known_hard_tokens,
         over_working_set=decision.over_working_set,
         standing=decision.standing,
     )

@@ -21,9 +21,9 @@ class PerTurnManager(ViewManager):
     """Keeps the newest results whole, shows older ones capped, and leaves out the oldest messages last.
 
     While the log fits, it is sent as it is. Above that, results that a call has carried are shown capped once those
-    still whole exceed ``recent_tokens``; every result is seen whole at least once. If that is not enough, older
-    messages are left out down to the target, with a note; then the newest texts are capped; then the call fails with
-    a breakdown.
+    still whole exceed ``recent_tokens``, so that every result is seen whole once where the hard limit has room for it.
+    If that is not enough, older messages are left out down to the target, with a note; then the newest texts are
+    capped; then the call fails with a breakdown.
 
     Args:
         budget_tokens: The hard limit of view, system prompt and tools, in tokens. None: a soft working set of 48,000,

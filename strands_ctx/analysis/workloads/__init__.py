@@ -1,0 +1,47 @@
+"""What agents are given to do when they are measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strands_ctx.analysis.workloads.bfcl import WorkloadUnavailableError, bfcl_workload
+    from strands_ctx.analysis.workloads.research import ResearchTask, research_task, research_workload
+    from strands_ctx.analysis.workloads.workload import LiveResult, Session, Workload
+
+__all__ = [
+    "LiveResult",
+    "ResearchTask",
+    "Session",
+    "Workload",
+    "WorkloadUnavailableError",
+    "bfcl_workload",
+    "research_task",
+    "research_workload",
+]
+
+_HOMES = {
+    "LiveResult": "workload",
+    "ResearchTask": "research",
+    "Session": "workload",
+    "Workload": "workload",
+    "WorkloadUnavailableError": "bfcl",
+    "bfcl_workload": "bfcl",
+    "research_task": "research",
+    "research_workload": "research",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""The command line: each command parses, calls the library and prints. Needs the extra ``strands-ctx[cli]``."""

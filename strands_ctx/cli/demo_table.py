@@ -1,0 +1,153 @@
+"""The demo's table: drawn on a terminal, plain text elsewhere, with what each row and column means below."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from strands_ctx.analysis.contender import Contender
+from strands_ctx.analysis.trial import Trial
+from strands_ctx.analysis.workloads.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table.
+
+    Attributes:
+        heading: Short heading.
+        field: The field of ``Trial`` that it shows.
+        meaning: What it says, its unit, and whether it is exact or an estimate.
+        cell: Makes the cell's text.
+    """
+
+    heading: str
+    field: str
+    meaning: str
+    cell: Callable[[Trial], str]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _ratio(trial: Trial) -> str:
+    return "-" if trial.cost_over_floor_ratio is None else f"{trial.cost_over_floor_ratio:.2f}"
+
+
+_COLUMNS = (
+    Column("done", "completes", "every prompt was answered", lambda t: _yes(t.completes)),
+    Column("calls", "calls_made", "tool calls that were executed (exact)", lambda t: str(t.calls_made)),
+    Column(
+        "slice",
+        "delta_ok",
+        "agent.messages[start of the run:] is what the run appended: checked by DeltaAnchor and by a recording",
+        lambda t: _yes(t.delta_ok),
+    ),
+    Column(
+        "kept",
+        "messages_kept",
+        "messages of the run that are still in agent.messages, of those that were added (exact)",
+        lambda t: f"{t.messages_kept}/{t.messages_total}",
+    ),
+    Column(
+        "whole",
+        "results_whole_in_log",
+        "tool results that agent.messages holds whole (exact)",
+        lambda t: str(t.results_whole_in_log),
+    ),
+    Column(
+        "task", "task_in_last_call", "the last model call held the user's task", lambda t: _yes(t.task_in_last_call)
+    ),
+    Column(
+        "seen",
+        "results_seen_whole",
+        "tool results that some model call held whole (exact)",
+        lambda t: str(t.results_seen_whole),
+    ),
+    Column(
+        "visible",
+        "results_visible_at_end",
+        "tool results whose head or tail the last model call held (exact)",
+        lambda t: str(t.results_visible_at_end),
+    ),
+    Column(
+        "billed",
+        "tokens_billed",
+        "prompt tokens of all model calls, cached ones included (exact, by the scripted model's own token rule)",
+        lambda t: f"{t.tokens_billed:,}",
+    ),
+    Column(
+        "cost",
+        "cost_over_floor_ratio",
+        "cost with prompt caching (read 0.1, write 1.25) over writing each executed result's tokens once (exact ratio)",
+        _ratio,
+    ),
+    Column("refused", "overflows", "model calls refused as longer than the window (exact)", lambda t: str(t.overflows)),
+)
+
+
+def legend() -> tuple[Column, ...]:
+    """List the columns with what they mean.
+
+    Returns:
+        The columns, in order.
+    """
+    return _COLUMNS
+
+
+def print_table(workload: Workload, seed: int, entrants: Sequence[Contender], trials: Sequence[Trial]) -> None:
+    """Print the trials and what the table means.
+
+    Args:
+        workload: What was run.
+        seed: Its seed.
+        entrants: The contenders.
+        trials: One trial each, in the same order.
+    """
+    title = (
+        f"{workload.name}: {workload.calls} tool calls, {len(workload.prompts)} prompts, a window of "
+        f"{workload.context_window_limit:,} tokens, seed {seed}"
+    )
+    headings = ["manager", *(column.heading for column in _COLUMNS)]
+    rows = [[trial.contender, *(column.cell(trial) for column in _COLUMNS)] for trial in trials]
+    if sys.stdout.isatty():
+        _print_drawn(title, headings, rows)
+    else:
+        _print_plain(title, headings, rows)
+    _print_meanings(entrants, trials)
+
+
+def _print_drawn(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=title, title_justify="left", pad_edge=False)
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left", no_wrap=bool(index))
+    for row in rows:
+        table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+
+
+def _print_plain(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[index]) for row in (headings, *rows)) for index in range(len(headings))]
+    lines = [title, ""]
+    for row in (headings, *rows):
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join((row[0].ljust(widths[0]), *cells)))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _print_meanings(entrants: Sequence[Contender], trials: Sequence[Trial]) -> None:
+    width = max(len(contender.name) for contender in entrants)
+    lines = ["", "Rows: how the agent's context was managed."]
+    lines += [f"  {contender.name.ljust(width)}  {contender.summary}" for contender in entrants]
+    lines += ["", "Columns: what the run came to. No number is an estimate."]
+    lines += [f"  {column.heading.ljust(width)}  {column.meaning}" for column in _COLUMNS]
+    failed = [trial for trial in trials if trial.error is not None]
+    if failed:
+        lines += ["", "Runs that ended early:"]
+        lines += [f"  {trial.contender.ljust(width)}  {trial.error}" for trial in failed]
+    sys.stdout.write("\n".join(lines) + "\n")
