@@ -18,6 +18,9 @@ from .shares import fair_shares
 KEPT_RATIO = 0.75
 """Share of a hard limit that older messages may fill before they give way to a large newest result."""
 
+RETURN_RATIO = 0.85
+"""Share of the trigger below which a log that was cut is sent whole again: a scale that wavers must not undo a cut."""
+
 
 def plan_view(
     ledger: Ledger, load: Load, policy: Policy, limits: Limits, standing: Boundaries, *, may_move: bool = True
@@ -25,7 +28,7 @@ def plan_view(
     """Decide what one model call is sent.
 
     The same arguments give the same plan; a plan's boundaries, given back as ``standing``, give it again. Boundaries
-    never move back while the log exceeds the trigger.
+    never move back until the log is clearly under the trigger again, as after its results were capped.
 
     Args:
         ledger: The log.
@@ -43,7 +46,8 @@ def plan_view(
     """
     drafts = Drafts(ledger, load, policy)
     everything = Boundaries()
-    if drafts.tokens(everything) <= limits.trigger_tokens:
+    enough = limits.trigger_tokens if standing == everything else int(limits.trigger_tokens * RETURN_RATIO)
+    if drafts.tokens(everything) <= enough:
         return drafts.plan(everything, "log")
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")

@@ -11,7 +11,7 @@ from strands_ctx._host import HOST_COMPRESSION_THRESHOLD, HOST_DEFAULT_WINDOW_TO
 from strands_ctx.errors import ConfigError
 from strands_ctx.plans import UNLIMITED_TOKENS, Limits
 
-DEFAULT_TARGET_RATIO = 0.33
+DEFAULT_TARGET_RATIO = 0.3
 """What a cut leaves of the budget. Cutting far is cheap: the fewer cuts, the longer prompt caches stay warm."""
 
 DEAR_TARGET_RATIO = 0.7
@@ -35,7 +35,7 @@ class Budget:
 
     Attributes:
         budget_tokens: The explicit budget; None for the model's window.
-        target_tokens: What a cut leaves; None for 0.4 of the budget.
+        target_tokens: What a cut leaves; None for 0.3 of the budget.
         working_set_tokens: The soft budget that applies where none is explicit, or None.
         threshold_ratio: Share of the window above which a boundary moves too, or None.
         unlimited: Whether only what the provider refuses is too large.

@@ -24,7 +24,7 @@ class BudgetSuffixManager(ViewManager):
     Args:
         budget_tokens: The hard limit of view, system prompt and tools together, in tokens. None: the model's window
             less its configured output less 2 %.
-        target_tokens: What a cut leaves, in tokens. None: 0.4 of the budget. Above 0.7 of it a warning names the
+        target_tokens: What a cut leaves, in tokens. None: 0.3 of the budget. Above 0.7 of it a warning names the
             price.
         max_user_turns: How many turns a cut leaves at most; it forces no cut by itself.
         pin_first: How many messages at the start stay in every view.

@@ -13,7 +13,7 @@ from strands_ctx.types import TokenCounter
 from ._base import OnReceipt, ViewManager
 from ._limits import Budget, check_target, positive, threshold_ratio, tool_set
 
-WORKING_SET_TOKENS = 48_000
+WORKING_SET_TOKENS = 40_000
 """The soft budget where none is explicit. See docs/benchmarks.md for the measurement that chose it."""
 
 
@@ -26,9 +26,9 @@ class PerTurnManager(ViewManager):
     capped; then the call fails with a breakdown.
 
     Args:
-        budget_tokens: The hard limit of view, system prompt and tools, in tokens. None: a soft working set of 48,000,
+        budget_tokens: The hard limit of view, system prompt and tools, in tokens. None: a soft working set of 40,000,
             which the newest cycle, system prompt and tools may exceed up to what the model's window has room for.
-        target_tokens: What a cut leaves, in tokens. None: 0.4 of the budget.
+        target_tokens: What a cut leaves, in tokens. None: 0.3 of the budget.
         recent_tokens: How much of results that were seen stays whole, in tokens.
         old_result_max_bytes: The cap of older results in the view, in bytes, at least 64.
         first_sight_max_bytes: Cap in bytes of results that no call has carried yet: cheaper, never whole. None: no

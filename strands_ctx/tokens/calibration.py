@@ -20,8 +20,8 @@ from strands_ctx.tokens.usage import prompt_tokens
 MAX_OBSERVATIONS = 12
 """Calls that are remembered: enough for three coefficients, few enough to follow a change of model."""
 
-UNCALIBRATED = (1.0, 1.0, 4.0)
-"""Coefficients before anything was billed: a token is a token, and a message costs about 4."""
+UNCALIBRATED = (1.0, 1.0, 0.0)
+"""Coefficients before anything was billed: our own count, which has the frame of a message in it already."""
 
 BOUNDS = ((0.25, 4.0), (0.25, 4.0), (0.0, 64.0))
 """Lowest and highest value of each coefficient."""
@@ -29,14 +29,14 @@ BOUNDS = ((0.25, 4.0), (0.25, 4.0), (0.0, 64.0))
 MAX_RATIO = 4.0
 """A bill more times than this off the uncalibrated estimate, either way, is not of the prompt that we know."""
 
-DEFAULT_MARGIN_RATIO = 0.05
-"""Margin until two estimates were compared with bills."""
+EARLY_MARGIN_RATIO = 0.05
+"""Margin from the first bill on, until two estimates were compared with bills."""
 
 MARGIN_BOUNDS = (0.02, 0.25)
 """Lowest and highest margin."""
 
 MARGIN_DEVIATIONS = 3.0
-"""Root mean squares of the recent errors that the margin covers."""
+"""Root mean squares of the recent errors that the margin covers; only bills above their estimate count."""
 
 ERROR_DECAY_RATIO = 0.85
 """Weight of an error in the margin, relative to the next newer one."""
@@ -91,7 +91,7 @@ class Calibration:
     Example:
         >>> features = Features(result_tokens=8_000, other_tokens=2_000, messages=10)
         >>> Calibration().estimate(features)
-        10040
+        10000
         >>> Calibration().observe(features, {"inputTokens": 12_000}).estimate(features)
         12000
     """
@@ -106,11 +106,13 @@ class Calibration:
 
     @property
     def margin_ratio(self) -> float:
-        """How much of an estimate to leave free above it: 0.05 at first, then 0.02 to 0.25 by recent errors."""
+        """How much of an estimate to leave free above it: 0 before the first bill, then 0.02 to 0.25 by recent errors."""
+        if not self.observations:
+            return 0.0
         if len(self.errors) < 2:
-            return DEFAULT_MARGIN_RATIO
+            return EARLY_MARGIN_RATIO
         weights = [ERROR_DECAY_RATIO**age for age in reversed(range(len(self.errors)))]
-        squares = sum(weight * error * error for weight, error in zip(weights, self.errors, strict=True))
+        squares = sum(weight * max(error, 0.0) ** 2 for weight, error in zip(weights, self.errors, strict=True))
         low, high = MARGIN_BOUNDS
         return round(min(high, max(low, MARGIN_DEVIATIONS * sqrt(squares / sum(weights)))), 4)
 

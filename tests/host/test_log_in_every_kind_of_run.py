@@ -70,7 +70,8 @@ def test_the_forcing_prompt_and_the_task_are_in_the_forced_view(prompt, rig):
     """The forced turn is part of the user's turn: neither the task nor the forcing prompt is left out."""
     rig.model._structured = {"number": 7}
     rig.fill()
-    rig.run("How many?", *fetches(900), "Seven.", structured_output_model=Answer, structured_output_prompt=prompt)
+    steps = *fetches(1_500, 1_600, 1_700), text_of(3_500)
+    rig.run("How many?", *steps, structured_output_model=Answer, structured_output_prompt=prompt)
     shown = [text for message in rig.model.requests[-1].messages for text in texts(message)]
     forcing = prompt or "You must format the previous response as structured output."
     assert (True, True) == ("How many?" in shown, forcing in shown)

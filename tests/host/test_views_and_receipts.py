@@ -15,7 +15,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 
 from strands_ctx import BudgetSuffixManager, PerTurnManager
 
-from .support.rig import BUDGET_TOKENS, Rig, fetches
+from .support.rig import BUDGET_TOKENS, FaultyModel, Rig, fetches
 
 GRAMMAR = re.compile(r"^(\w+=<[^<>]*>(, \w+=<[^<>]*>)* )\| [a-z][^|<>]*[^.|<>]$")
 
@@ -180,16 +180,33 @@ def test_an_abandoned_call_has_a_receipt(busy):
     assert ([(6, "abandoned"), (7, "complete")], (6, "abandoned")) == (outcomes, (pending.call, pending.outcome))
 
 
-def test_a_cancelled_call_teaches_nothing(busy):
-    """What a cancelled call reports is not taken for a bill."""
+class EarlyBillModel(FaultyModel):
+    """A model that reports its usage before it answers, and twice what it should."""
+
+    async def stream(self, *args, **kwargs):
+        async for event in super().stream(*args, **kwargs):
+            yield event
+            tokens = 2 * self.requests[-1].prompt_tokens
+            yield {"metadata": {"usage": {"inputTokens": tokens, "outputTokens": 1, "totalTokens": tokens + 1}}}
+
+
+def test_a_cancelled_call_teaches_nothing():
+    """What a cancelled call reports is not taken for a bill: the next estimate is what it would have been."""
 
     async def cancel():
-        busy.agent.cancel()
+        rig.agent.cancel()
 
-    before = busy.manager._states[busy.agent].calibration
-    busy.model.at_event = (2, cancel)
-    busy.run("Tell a story.", "Once upon a time. " * 40)
-    assert before == busy.manager._states[busy.agent].calibration
+    rig = Rig("suffix")
+    rig.fill()
+    rig.agent.model = EarlyBillModel(context_window_limit=20_000)
+    before = rig.manager.receipts(rig.agent)[-1].log_tokens
+    rig.agent.model.say("Once upon a time. " * 40)
+    rig.agent.model.at_event = (3, cancel)
+    result = rig.agent("Tell a story.")
+    rig.agent.model = rig.model
+    rig.run("Go on.", "The end.")
+    after = rig.manager.receipts(rig.agent)[-1].log_tokens
+    assert ("cancelled", True) == (result.stop_reason, before <= after < 1.1 * before)
 
 
 @pytest.mark.parametrize("manager", [BudgetSuffixManager, PerTurnManager])

@@ -131,7 +131,7 @@ class _Writer:
 
 
 @st.composite
-def legal_logs(draw: Any, max_turns: int = 5, max_cycles: int = 5) -> Messages:
+def legal_logs(draw: Any, max_turns: int = 4, max_cycles: int = 4) -> Messages:
     """A log that every provider accepts, resting where a model call comes next or where a run was cut short."""
     writer = _Writer(draw)
     log: Messages = []

@@ -177,10 +177,10 @@ def estimate_of(features):
 
 
 def test_before_any_bill_a_token_is_a_token():
-    """No observation: coefficients of 1, 1 and 4, and a margin of 5 %."""
+    """No observation: our own count as it is, and no margin that nothing asks for yet."""
     calibration = Calibration()
     found = (calibration.coefficients, calibration.margin_ratio, calibration.estimate(Features(100, 20, 3)))
-    assert (UNCALIBRATED, 0.05, 132) == found
+    assert (UNCALIBRATED, 0.0, 120) == found
 
 
 @pytest.mark.parametrize("reported", [None, {}, usage(0), usage(2_400), usage(41_000)])
@@ -211,11 +211,17 @@ def test_an_ambiguous_total_is_read_by_the_estimate():
 
 
 def test_the_margin_is_three_times_the_recent_errors():
-    """Newer errors weigh more."""
-    margins = [
-        Calibration(errors=errors).margin_ratio for errors in ((0.05, -0.05), (0.02, 0.04), (0.04, 0.02), (0.5, 0.5))
-    ]
-    assert [0.15, 0.0971, 0.0925, 0.25] == margins
+    """Newer errors weigh more, and a bill below its estimate asks for no margin."""
+    seen = ((Features(100, 0, 1), 100),)
+    recent = ((0.05, 0.05), (0.02, 0.04), (0.04, 0.02), (0.5, 0.5), (0.05, -0.05), (-0.05, -0.05))
+    margins = [Calibration(seen, errors).margin_ratio for errors in recent]
+    assert [0.15, 0.0971, 0.0925, 0.25, 0.1017, 0.02] == margins
+
+
+def test_the_margin_is_five_percent_after_the_first_bill():
+    """One bill says how far off our count is, and nothing of how that varies."""
+    calibration = Calibration().observe(Features(1_000, 0, 1), {"inputTokens": 1_300})
+    assert 0.05 == calibration.margin_ratio
 
 
 def test_only_the_latest_calls_are_kept():
