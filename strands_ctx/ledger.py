@@ -14,7 +14,6 @@ from itertools import accumulate
 
 from .capping import cap_message, cap_texts
 from .messages import (
-    MAX_CACHE_POINTS,
     Shape,
     opens_cycle,
     pair_partners,
@@ -118,15 +117,21 @@ class Ledger:
             HistoryError: If a message is not a Converse message; the ledger then stays as it was.
         """
         known, start = len(self.messages), unchanged_before
-        same = len(messages) >= known and messages[start:known] == self.messages[start:known]
-        if same and all(messages[index] == self.messages[index] for index in watched):
-            changed: Sequence[int] = range(known, len(messages))
-        else:
+        same = (
+            len(messages) >= known
+            and messages[start:known] == self.messages[start:known]
+            and all(messages[index] == self.messages[index] for index in watched)
+        )
+        changed: Sequence[int] = range(known, len(messages))
+        if not same:
             changed = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
         shapes = {index: shape_of(messages[index], index) for index in changed}
         first = min(changed[0] if changed else known, len(messages))
         self._resize(len(messages))
-        self.messages = list(messages)
+        if same:
+            self.messages += messages[known:]
+        else:
+            self.messages = list(messages)
         for index, shape in shapes.items():
             self._recount(index, shape)
         for sums in self._sums():
@@ -173,16 +178,14 @@ class Ledger:
             if rule_broken(self.shapes[index - 1] if index else None, shape):
                 self.problems.append(index)
 
-    @property
-    def legal(self) -> bool:
-        """Whether every provider accepts the log as it is."""
-        return not self.problems and self._cache_points.total(0, len(self)) <= MAX_CACHE_POINTS
+    def legal_after(self, start: int) -> bool:
+        """Tell whether every message after an index is legal where it stands in the log."""
+        return bisect_left(self.problems, start + 1) == len(self.problems)
 
-    def legal_from(self, start: int) -> bool:
-        """Tell whether the messages from an index on are legal among themselves, after a legal lead."""
-        if bisect_left(self.problems, start + 1 if start else 0) < len(self.problems):
-            return False
-        return self._cache_points.total(start, len(self)) <= MAX_CACHE_POINTS
+    def cache_points(self, start: int, lead: Sequence[int] = ()) -> int:
+        """Count the cache points from an index on, and those of a lead."""
+        points = self._cache_points
+        return points.total(start, len(self)) + sum(points.values[index] for index in lead)
 
     def opens_turn(self, index: int) -> bool:
         """Tell whether a message opens a turn."""

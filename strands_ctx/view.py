@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from .capping import cap_message
 from .ledger import Ledger
-from .messages import tool_names
+from .messages import MAX_CACHE_POINTS, Shape, rule_broken, tool_names
 from .plans import Plan
 from .repair import legal_view
 from .types import Keep, Message, Messages
@@ -40,9 +40,22 @@ def build_view(ledger: Ledger, plan: Plan) -> Messages:
     messages = list(_messages(ledger, plan))
     if plan.omitted_messages:
         messages = _with_note(messages, note_text(plan.omitted_messages, plan.omitted_results))
-    if plan.lead or not ledger.legal_from(plan.cut) or not messages or messages[0]["role"] != "user":
-        messages, _ = legal_view(messages)
-    return messages
+    return messages if is_legal(ledger, plan) else legal_view(messages)[0]
+
+
+def shows_log(plan: Plan) -> bool:
+    """Tell whether a plan leaves nothing out and caps nothing: the view is the log, unless that has to be repaired."""
+    return not (plan.omitted_messages or plan.capped_results or plan.shrinks)
+
+
+def is_legal(ledger: Ledger, plan: Plan) -> bool:
+    """Tell whether what a plan keeps of a log is legal as it stands, the lead and what follows it."""
+    before: Shape | None = None
+    for index in (*plan.lead, *range(plan.cut, min(plan.cut + 1, len(ledger)))):
+        if rule_broken(before, ledger.shapes[index]):
+            return False
+        before = ledger.shapes[index]
+    return ledger.legal_after(plan.cut) and ledger.cache_points(plan.cut, plan.lead) <= MAX_CACHE_POINTS
 
 
 def _messages(ledger: Ledger, plan: Plan) -> Iterator[Message]:

@@ -28,7 +28,7 @@ from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter
 from strands_ctx.types import Keep, Messages, TokenCounter
-from strands_ctx.view import build_view, standing_view
+from strands_ctx.view import build_view, is_legal, shows_log, standing_view
 
 from ._errors import BudgetExceededError
 from ._limits import Budget
@@ -190,7 +190,9 @@ class ViewManager(NullConversationManager):
         state = self._state(context.agent)
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
         try:
-            view = self._decided_view(state, call)
+            decision = self._planner.decide(state, call)
+            whole, legal = shows_log(decision.plan), is_legal(state.ledger, decision.plan)
+            view = call.messages if whole and legal else build_view(state.ledger, decision.plan)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
         except HistoryError:
@@ -200,16 +202,10 @@ class ViewManager(NullConversationManager):
                 "call=<%d> | management failed, sending the last view made legal", state.calls, exc_info=True
             )
             view = standing_view(call.messages, state.plan, exempt_tools=self._exempt_tools, keep=self._keep)
-        unchanged = len(view) == len(call.messages) and all(a is b for a, b in zip(view, call.messages, strict=True))
-        return context if unchanged else _host.with_messages(context, view)
-
-    def _decided_view(self, state: AgentState, call: Call) -> Messages:
-        decision = self._planner.decide(state, call)
-        view = build_view(state.ledger, decision.plan)
+            return _host.with_messages(context, view)
         self._planner.commit(state, decision)
-        repaired = not state.ledger.legal_from(decision.plan.cut)
-        open_receipt(state, decision, view_messages=len(view), repaired=repaired)
-        return view
+        open_receipt(state, decision, view_messages=len(view), repaired=not legal)
+        return context if view is call.messages else _host.with_messages(context, view)
 
     def _on_model_answer(self, event: AfterModelCallEvent) -> None:
         state = self._state(event.agent)

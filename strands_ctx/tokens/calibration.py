@@ -106,7 +106,7 @@ class Calibration:
 
     @property
     def margin_ratio(self) -> float:
-        """How much of an estimate to leave free above it: 0 before the first bill, then 0.02 to 0.25 by recent errors."""
+        """How much of an estimate to leave free above it: 0 before a bill, then 0.02 to 0.25 by recent errors."""
         if not self.observations:
             return 0.0
         if len(self.errors) < 2:

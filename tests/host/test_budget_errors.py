@@ -124,11 +124,12 @@ def test_a_budget_holds_by_the_models_own_count(kind):
 def test_a_prompt_larger_than_the_budget_is_shown_in_part_and_kept_whole(kind):
     """One message alone larger than the budget is elided in the view, marked, and whole in the log."""
     rig = Rig(kind, manager=HARD[kind]())
+    rig.fill()
     text = text_of(20_000)
     rig.run(text, "Long.")
-    shown = rig.views[-1][0]["content"][0]["text"]
+    shown = rig.views[-1][-1]["content"][0]["text"]
     assert (text, True, True, []) == (
-        rig.agent.messages[0]["content"][0]["text"],
+        rig.agent.messages[10]["content"][0]["text"],
         "of 20,000 bytes shown" in shown,
         rig.model.requests[-1].prompt_tokens <= 900,
         rig.broken_laws(),

@@ -70,7 +70,7 @@ def test_the_forcing_prompt_and_the_task_are_in_the_forced_view(prompt, rig):
     """The forced turn is part of the user's turn: neither the task nor the forcing prompt is left out."""
     rig.model._structured = {"number": 7}
     rig.fill()
-    steps = *fetches(1_500, 1_600, 1_700), text_of(3_500)
+    steps = *fetches(1_500, 1_600, 1_700), text_of(1_500)
     rig.run("How many?", *steps, structured_output_model=Answer, structured_output_prompt=prompt)
     shown = [text for message in rig.model.requests[-1].messages for text in texts(message)]
     forcing = prompt or "You must format the previous response as structured output."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
+
 from strands_ctx.drafts import Load
 from strands_ctx.plans import Limits, Policy
 from strands_ctx.tokens import Calibration, CharacterCounter, Features
@@ -277,7 +278,7 @@ def policies(draw: Any) -> Policy:
         recent_tokens=draw(st.sampled_from([0, 100, 1_000])),
         first_sight_max_bytes=first,
         max_user_turns=draw(st.sampled_from([None, None, 1, 3])),
-        pin_first=draw(st.sampled_from([0, 0, 0, 1])),
+        pin_first=draw(st.sampled_from([0, 0, 0, 1, 2, 3])),
     )
 
 

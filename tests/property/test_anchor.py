@@ -7,6 +7,7 @@ import copy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from strands_ctx.anchor import DeltaAnchor
 from strands_ctx.capping import cap_message
 from strands_ctx.errors import AnchorError

@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from strands_ctx.capping import cap_message, cap_text, cap_texts, cap_tool_result, count_bytes, result_bytes, text_bytes
 from tests.builders import ids
 

@@ -7,6 +7,7 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from strands_ctx.capping import cap_message
 from strands_ctx.ledger import Ledger
 from strands_ctx.messages import check_messages, digest, newest_start, pair_partners, shape_of, turn_starts
@@ -75,8 +76,6 @@ def seen(ledger: Ledger) -> tuple:
         ledger.starts,
         ledger.pins,
         ledger.problems,
-        ledger.legal,
-        [ledger.legal_from(start) for start in range(size)],
         [ledger.raw_tokens(index, index + 1) for index in range(size)],
         [[ledger.capped_tokens(index, index + 1, cap) for index in range(size)] for cap in CAPS],
         [[ledger.shown(index, cap) for index in range(size)] for cap in CAPS],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 
 import pytest
 from hypothesis import Phase, example, given, settings
+
 from strands_ctx.messages import check_messages
 from strands_ctx.repair import legal_view
 from strands_ctx.testing.rules import strict_violations
@@ -90,7 +92,7 @@ def test_a_result_that_follows_its_call_is_kept_as_it_is(log):
     """Its first occurrence, whole, in the message after the call's."""
     view, _ = legal_view(log)
     shown = {block["toolResult"]["toolUseId"]: block for m in view for block in m["content"] if "toolResult" in block}
-    for before, after in zip(log, log[1:], strict=False):
+    for before, after in pairwise(log):
         if before["role"] != "assistant" or after["role"] != "user":
             continue
         for block in after["content"]:

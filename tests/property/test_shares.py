@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from strands_ctx.shares import fair_shares
 
 sizes_of = st.lists(st.integers(0, 5_000), max_size=20)

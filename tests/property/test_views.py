@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
+
 from strands_ctx.errors import BudgetError
 from strands_ctx.ledger import Ledger
 from strands_ctx.messages import check_messages

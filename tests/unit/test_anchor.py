@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from strands import Agent
+from strands import Agent, tool
 from strands.agent.conversation_manager import SlidingWindowConversationManager
+
 from strands_ctx import CapToolResultsManager, DeltaAnchor
 from strands_ctx.errors import AnchorError
 from strands_ctx.testing import ToolCall, WindowModel
 from tests.builders import assistant, turn, user
-
-from strands import tool
 
 LOG = [*turn("one", "yes"), *turn("two", "yes indeed")]
 

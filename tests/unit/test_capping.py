@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from strands_ctx.capping import cap_message, cap_text, cap_texts, cap_tool_result, check_cap, check_keep, count_bytes
 from strands_ctx.errors import ConfigError
 from tests.builders import assistant, result, texts, use, user

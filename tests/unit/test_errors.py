@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 from strands.types.exceptions import ContextWindowOverflowException
+
 from strands_ctx.errors import AnchorError, BudgetError, ConfigError, HistoryError, StrandsCtxError
 from strands_ctx.managers import BudgetExceededError
 

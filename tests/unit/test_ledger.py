@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 
 import pytest
+
 from strands_ctx.errors import HistoryError
 from strands_ctx.ledger import Ledger
-from tests.builders import WordCounter, assistant, cycle, ledger_of, result, texts, turn, user, words
+from tests.builders import WordCounter, assistant, cycle, ledger_of, texts, turn, user, words
 
 
 class CountingCounter(WordCounter):
@@ -75,14 +76,6 @@ def test_a_tool_renamed_in_place_changes_what_is_exempt():
     edited = [user("go"), *cycle("a", words(99), "read_pdf")]
     ledger.update(edited)
     assert words(99) == texts(ledger.shown(2, 64))[0]
-
-
-@pytest.mark.parametrize("first", [user(" "), user(result("gone")), user()])
-@pytest.mark.xfail(strict=True, reason="legal_from does not look at the message at its start")
-def test_a_flaw_of_the_first_message_is_no_legal_start(first):
-    """It counts like any other."""
-    ledger = ledger_of([first, *turn("go", "done")][:1])
-    assert (False, False) == (ledger.legal, ledger.legal_from(0))
 
 
 def test_exempt_tools_have_no_cap():

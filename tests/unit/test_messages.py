@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from strands_ctx.errors import HistoryError
 from strands_ctx.messages import (
     STRUCTURED_OUTPUT_PROMPT,

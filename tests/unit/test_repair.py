@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+
 from strands_ctx.repair import BLANK_TEXT, MISSING_RESULT, legal_view
 from tests.builders import CACHE_POINT, assistant, cycle, pinned, result, use, user
 

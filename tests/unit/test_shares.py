@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from strands_ctx.shares import fair_shares
 
 

@@ -6,6 +6,7 @@ import copy
 from dataclasses import replace
 
 import pytest
+
 from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.view import note_text, standing_view
 from tests.builders import CACHE_POINT, assistant, cycle, limits_of, pinned, planned, turn, user, words

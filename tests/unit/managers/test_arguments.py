@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import signature
 
 import pytest
+
 from strands_ctx import BudgetSuffixManager, CapToolResultsManager, PerTurnManager
 from strands_ctx.errors import ConfigError
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 
 import pytest
 from strands import Agent
+
 from strands_ctx import BudgetExceededError, BudgetSuffixManager, CapToolResultsManager, PerTurnManager
 from strands_ctx.messages import check_messages
 from strands_ctx.testing import WindowModel
@@ -106,18 +108,19 @@ def test_a_system_prompt_larger_than_the_budget_is_a_typed_error(kind):
     agent = agent_of(copy.deepcopy(log), manager, system_prompt=words(2_000))
     with pytest.raises(BudgetExceededError, match="shrink the system prompt") as caught:
         manager.view(agent)
-    assert (1_000, 2_100, log) == (caught.value.budget_tokens, caught.value.system_tokens, agent.messages)
+    assert (1_000, log) == (caught.value.budget_tokens, agent.messages)
+    assert caught.value.system_tokens >= 2_000
 
 
 def test_a_cut_rests_beside_a_huge_system_prompt():
-    """Forty runs beside 60,000 tokens of system prompt, which is more than the working set: the cut moves now and then."""
+    """Forty runs beside a system prompt that is larger than the working set: the cut moves now and then."""
     manager = PerTurnManager(counter=WordCounter())
     model = WindowModel(["done"] * 40, context_window_limit=1_000_000)
     agent = Agent(model, conversation_manager=manager, system_prompt=words(60_000), callback_handler=None)
     for number in range(40):
         agent(f"{number} {words(2_000)}")
     cuts = [receipt.cut for receipt in manager.receipts(agent)]
-    moves = sum(before != after for before, after in zip(cuts, cuts[1:], strict=False))
+    moves = sum(before != after for before, after in pairwise(cuts))
     assert (40, True, True) == (len(cuts), cuts[-1] > 0, moves <= 8)
     assert 80 == len(agent.messages)
 

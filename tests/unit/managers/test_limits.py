@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from strands_ctx.managers._limits import DEFAULT_TARGET_RATIO, Budget, output_tokens, usable_tokens, window_tokens
+
+from strands_ctx.managers._limits import DEFAULT_TARGET_RATIO, Budget, output_tokens, usable_tokens
 from strands_ctx.plans import UNLIMITED_TOKENS, Limits
 from strands_ctx.testing import WindowModel
 
@@ -85,8 +86,14 @@ def test_an_output_larger_than_half_of_the_window_reserves_half():
     assert 490 == usable_tokens(model_of(1_000, 900), 1_000)
 
 
-def test_an_unknown_window_is_the_hosts_default_with_a_warning():
+@pytest.mark.parametrize("budget", [Budget(), Budget(working_set_tokens=48_000), Budget(60_000, threshold_ratio=0.7)])
+def test_an_unknown_window_is_the_hosts_default_with_a_warning(budget):
     """R6: 200,000, and the warning says what to set."""
-    with pytest.warns(UserWarning, match="set context_window_limit"):
-        window = window_tokens(ConfiguredModel({}))
-    assert 200_000 == window
+    with pytest.warns(UserWarning, match="context_window_limit"):
+        limits = budget.limits(ConfiguredModel({}), 0)
+    assert min(196_000, budget.budget_tokens or 196_000) == limits.hard_tokens
+
+
+def test_an_explicit_budget_needs_no_window():
+    """Where nothing else is known, it is what there is to go by, without a warning."""
+    assert 300_000 == Budget(300_000).limits(ConfiguredModel({}), 0).hard_tokens
