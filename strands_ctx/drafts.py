@@ -16,6 +16,9 @@ from .tokens.counting import result_tokens
 from .types import Message
 from .view import note_text
 
+REPAIR_TOKENS = 48
+"""Raw tokens that a block takes at most which a repair adds: a stand-in result with its id, a stand-in prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -99,8 +102,15 @@ class Drafts:
             results, other = results - saved_results, other - saved_other
         if omitted := cut - len(lead):
             other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
+        other += REPAIR_TOKENS * self._repairs(cut, lead)
         fixed = self.load.system_tokens + self.load.tools_tokens
         return Features(results, other + fixed, len(lead) + end - cut)
+
+    def _repairs(self, cut: int, lead: tuple[int, ...]) -> int:
+        """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
+        first = lead[0] if lead else cut
+        headless = first < len(self.ledger) and self.ledger.shapes[first].role != "user"
+        return self.ledger.stand_ins(cut) + headless
 
     def lead(self, cut: int) -> tuple[int, ...]:
         """Find what stays from before a cut."""

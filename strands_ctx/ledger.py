@@ -98,6 +98,7 @@ class Ledger:
         self._other_tokens = _Sums()
         self._result_counts = _Sums()
         self._cache_points = _Sums()
+        self._stand_ins = _Sums()
         self._capped: dict[tuple[int, int], Capped] = {}
         self._capped_tokens: dict[int, list[int]] = {}
 
@@ -134,12 +135,12 @@ class Ledger:
             self.messages = list(messages)
         for index, shape in shapes.items():
             self._recount(index, shape)
-        for sums in self._sums():
-            sums.refresh(first)
         self._derive(first)
+        for sums in self._sums():
+            sums.refresh(max(first - 1, 0))
 
     def _sums(self) -> tuple[_Sums, ...]:
-        return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points
+        return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
@@ -159,8 +160,9 @@ class Ledger:
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
         for cap, column in self._capped_tokens.items():
-            column[index] = _UNKNOWN
-            self._capped.pop((index, cap), None)
+            for place in (index, index + 1):  # the next message's results are capped by the names of these calls
+                column[place : place + 1] = [_UNKNOWN] * len(column[place : place + 1])
+                self._capped.pop((place, cap), None)
 
     def _derive(self, first: int) -> None:
         """Derive what depends on neighbours, from the message before the first changed one."""
@@ -175,8 +177,12 @@ class Ledger:
                 self.starts.append(index)
             if shape.pinned or any(self.shapes[partner].pinned for partner in pair_partners(self.shapes, index)):
                 self.pins.append(index)
-            if rule_broken(self.shapes[index - 1] if index else None, shape):
+            before = self.shapes[index - 1] if index else None
+            broken = bool(rule_broken(before, shape))
+            if broken:
                 self.problems.append(index)
+            missing = set(before.use_ids) - set(shape.result_ids) if before is not None else ()
+            self._stand_ins.values[index] = broken + len(missing)
 
     def legal_after(self, start: int) -> bool:
         """Tell whether every message after an index is legal where it stands in the log."""
@@ -186,6 +192,10 @@ class Ledger:
         """Count the cache points from an index on, and those of a lead."""
         points = self._cache_points
         return points.total(start, len(self)) + sum(points.values[index] for index in lead)
+
+    def stand_ins(self, start: int) -> int:
+        """Count at most how many blocks a repair would add from an index on."""
+        return self._stand_ins.total(start, len(self))
 
     def opens_turn(self, index: int) -> bool:
         """Tell whether a message opens a turn."""

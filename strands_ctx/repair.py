@@ -57,7 +57,7 @@ def legal_view(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE
         return list(messages), repairs
     cleaned = [m for message in messages if (m := _cleaned(message, repairs)) is not None]
     merged = _merged(_answered(_merged(cleaned, repairs), repairs), repairs)
-    if merged and merged[0]["role"] != "user":
+    if messages and (not merged or merged[0]["role"] != "user"):
         repairs.stand_in_prompts += 1
         merged.insert(0, {"role": "user", "content": [{"text": BLANK_TEXT}]})
     return _limit_cache_points(merged, max_cache_points, repairs), repairs
@@ -110,11 +110,18 @@ def _answered(messages: Sequence[Message], repairs: Repairs) -> Messages:
             caller, calls = _with_unique_calls(message)
             answered.append(caller)
             continue
-        reply = _paired(message, calls, repairs)
+        reply = _without_leading_cache_points(_paired(message, calls, repairs), repairs)
         calls = []
         if reply["content"]:
             answered.append(reply)
     return answered
+
+
+def _without_leading_cache_points(message: Message, repairs: Repairs) -> Message:
+    content = message["content"]
+    leading = next((index for index, block in enumerate(content) if "cachePoint" not in block), len(content))
+    repairs.cache_points += leading
+    return {**message, "content": content[leading:]} if leading else message
 
 
 def _with_unique_calls(message: Message) -> tuple[Message, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -91,9 +92,11 @@ class ViewManager(NullConversationManager):
         Raises:
             BudgetExceededError: If nothing that may be sent fits.
         """
-        state = self._state(agent)
+        state, call = self._state(agent), _call_of(agent)
+        self._cap_copy(state, call)
+        upcoming = replace(state, checked=False, may_move=(state.calls + 1) % self._per_turn == 0)
         try:
-            decision = self._planner.decide(state, _call_of(agent))
+            decision = self._planner.decide(upcoming, call)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
         return copy.deepcopy(build_view(state.ledger, decision.plan))
@@ -167,7 +170,9 @@ class ViewManager(NullConversationManager):
 
     def _on_run_start(self, event: BeforeInvocationEvent) -> None:
         state = self._state(event.agent)
-        state.in_run, state.checked, state.run_start = True, False, len(event.agent.messages)
+        if not state.goes_on:
+            state.run_start = len(event.agent.messages)
+        state.in_run, state.checked = True, False
         state.turn_open, state.goes_on = state.goes_on or not event.messages, False
 
     def _on_message(self, event: MessageAddedEvent) -> None:
@@ -233,11 +238,12 @@ class ViewManager(NullConversationManager):
         """Prepare a smaller attempt; False where no progress can be made."""
         if not state.receipts:
             return False
-        refused = state.receipts[-1].view_tokens
+        refused, memory = state.receipts[-1].view_tokens, state.memory(state.model_key)
         attempt = int(refused * RETRY_RATIO)
         if not self._planner.can_fit(state, _call_of(agent), attempt):
             return False
-        state.refused_tokens = min(refused, state.refused_tokens or refused)
+        smallest = min(refused, memory.refused_tokens or refused)
+        state.models[memory.key] = replace(memory, refused_tokens=smallest)
         state.attempt_tokens, state.may_move = attempt, True
         return True
 
@@ -250,18 +256,28 @@ class ViewManager(NullConversationManager):
 
     def _cap_log(self, agent: Agent, state: AgentState, stop: int) -> None:
         """Cap results in the log that a model call has carried, up to an index, once."""
-        if self._log_max_bytes is None:
-            return
         messages: Any = agent.messages
         start = min(state.log_capped_to, len(messages))
-        stop = min(stop, start + seen_before([shape_of(message) for message in messages[start:]]))
-        results, dropped = cap_log(
-            messages, start, stop, max_bytes=self._log_max_bytes, exempt_tools=self._exempt_tools, keep=self._keep
-        )
+        stop, results, dropped = self._cap(messages, start, stop)
         state.log_capped_to = max(stop, state.log_capped_to)
         if results:
             state.log_capped_results += results
             logger.warning("results=<%d>, bytes=<%d> | capped results of finished runs in the log", results, dropped)
+
+    def _cap_copy(self, state: AgentState, call: Call) -> None:
+        """Cap in a copy of the log what the next call would cap in the log first."""
+        start = min(state.log_capped_to, len(call.messages))
+        self._cap(call.messages, start, state.run_start if state.in_run else len(call.messages))
+
+    def _cap(self, messages: Messages, start: int, stop: int) -> tuple[int, int, int]:
+        """Cap seen results of a range in place; return where that ended, and how many results and bytes it took."""
+        if self._log_max_bytes is None:
+            return start, 0, 0
+        stop = min(stop, start + seen_before([shape_of(message) for message in messages[start:]]))
+        results, dropped = cap_log(
+            messages, start, stop, max_bytes=self._log_max_bytes, exempt_tools=self._exempt_tools, keep=self._keep
+        )
+        return stop, results, dropped
 
 
 def _call_of(agent: Agent) -> Call:

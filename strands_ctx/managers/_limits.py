@@ -81,6 +81,13 @@ class Budget:
         return HOST_DEFAULT_WINDOW_TOKENS
 
 
+def model_key(model: Any) -> str:
+    """Return a text that tells a model from another, the same in every process: class, id and window."""
+    config = model.get_config() if hasattr(model, "get_config") else {}
+    model_id = config.get("model_id") if isinstance(config, Mapping) else getattr(config, "model_id", None)
+    return f"{type(model).__name__}/{model_id or ''}/{getattr(model, 'context_window_limit', None)}"
+
+
 def usable_tokens(model: Any, window: int) -> int:
     """Return what a prompt may take of a window: less the configured output, at most half of it, less a margin."""
     output = min(output_tokens(model), window // 2)

@@ -12,7 +12,7 @@ from strands_ctx.policies import plan_view
 from strands_ctx.selection import lead_of
 from strands_ctx.types import Messages, SystemPrompt, ToolSpec
 
-from ._limits import Budget
+from ._limits import Budget, model_key
 from ._parking import Parking
 from ._state import AgentState, StoredView, fingerprint
 
@@ -47,6 +47,7 @@ class Decision:
         standing: ``kept``, ``restored`` or ``reset``.
         claimed: The stored view that the agent's log turned out to belong to, or None.
         over_working_set: Whether the view exceeds the soft trigger.
+        model_key: Which model it was made for.
     """
 
     plan: Plan
@@ -54,6 +55,7 @@ class Decision:
     standing: str
     claimed: StoredView | None
     over_working_set: bool
+    model_key: str
 
 
 class Planner:
@@ -82,15 +84,16 @@ class Planner:
         self._update(state, call.messages)
         claimed = self._parking.find(call.messages)
         standing, boundaries = _standing(state, claimed, call.messages)
-        calibration = claimed.calibration if claimed is not None else state.calibration
-        refused = claimed.refused_tokens if claimed is not None else state.refused_tokens
-        load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), calibration)
-        limits = _lowered(self._budget.limits(call.model, load.fixed_tokens), refused, state.attempt_tokens)
+        key = model_key(call.model)
+        memory = claimed.memory if claimed is not None and claimed.memory.key == key else state.memory(key)
+        load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), memory.calibration)
+        limits = self._budget.limits(call.model, load.fixed_tokens)
+        limits = _lowered(limits, memory.refused_tokens, state.attempt_tokens)
         plan = plan_view(state.ledger, load, self._policy, limits, boundaries, may_move=state.may_move)
         if state.attempt_tokens is not None:
             plan = replace(plan, reason="overflow")
         over = load.tokens(plan.features) > limits.trigger_tokens
-        return Decision(plan, limits, standing, claimed, over)
+        return Decision(plan, limits, standing, claimed, over, key)
 
     def _update(self, state: AgentState, messages: Messages) -> None:
         """Bring the ledger up to date: wholly at the start of a run, then only what a view can hold."""
@@ -116,6 +119,7 @@ class Planner:
         if decision.claimed is not None:
             self._parking.take(decision.claimed)
             state.adopt(decision.claimed)
+        state.model_key = decision.model_key
         state.stand(decision.plan.boundaries)
         state.plan = decision.plan
         state.checked = True

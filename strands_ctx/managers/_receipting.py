@@ -70,7 +70,9 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
     billed = prompt_tokens(usage, near_tokens=pending.receipt.view_tokens)
     receipt = replace(pending.receipt, billed_tokens=billed, outcome=outcome)
     if usage is not None:
-        state.calibration = state.calibration.observe(pending.features, usage)
+        memory = state.memory(state.model_key)
+        learnt = memory.calibration.observe(pending.features, usage)
+        state.models[memory.key] = replace(memory, calibration=learnt)
     state.receipts.append(receipt)
     logger.debug(
         "call=<%d>, outcome=<%s>, view_tokens=<%d>, billed_tokens=<%s> | closed the receipt of a model call",

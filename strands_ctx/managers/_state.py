@@ -21,21 +21,52 @@ RECEIPTS_KEPT = 512
 
 
 @dataclass(frozen=True, slots=True)
+class ModelMemory:
+    """What an agent's calls have shown of one model.
+
+    Attributes:
+        key: Which model; see ``_limits.model_key``.
+        calibration: Its scale as far as it is known.
+        refused_tokens: The size of the smallest view that it refused, or None.
+    """
+
+    key: str = ""
+    calibration: Calibration = field(default_factory=Calibration)
+    refused_tokens: int | None = None
+
+    def to_state(self) -> dict[str, Any]:
+        """Return small JSON."""
+        return {
+            "model": self.key,
+            "calibration": self.calibration.to_state(),
+            "refused_tokens": self.refused_tokens,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ModelMemory:
+        """Read what :meth:`to_state` wrote, and nothing from anything else."""
+        key = state.get("model")
+        return cls(
+            key=key if isinstance(key, str) else "",
+            calibration=Calibration.from_state(state.get("calibration")),
+            refused_tokens=_index(state.get("refused_tokens")) or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class StoredView:
     """The boundaries of one log, as sessions store them.
 
     Attributes:
         fingerprint: Tells the log that they belong to.
         boundaries: The boundaries.
-        calibration: What was known of the model's scale when a boundary last moved.
-        refused_tokens: The size of the smallest view that the provider refused, or None.
+        memory: What was known of the model when a boundary last moved.
         inner: Indices after the cut of prompts that open no turn.
     """
 
     fingerprint: str
     boundaries: Boundaries
-    calibration: Calibration
-    refused_tokens: int | None = None
+    memory: ModelMemory
     inner: tuple[int, ...] = ()
 
     def to_state(self) -> dict[str, Any]:
@@ -45,8 +76,7 @@ class StoredView:
             "cut": self.boundaries.cut,
             "cap_line": self.boundaries.cap_line,
             "old_max_bytes": self.boundaries.old_max_bytes,
-            "calibration": self.calibration.to_state(),
-            "refused_tokens": self.refused_tokens,
+            **self.memory.to_state(),
             "inner": list(self.inner),
         }
 
@@ -60,8 +90,7 @@ class StoredView:
         return cls(
             fingerprint=state["fingerprint"],
             boundaries=Boundaries(cut, max(cut, cap_line), _index(state.get("old_max_bytes")) or None),
-            calibration=Calibration.from_state(state.get("calibration")),
-            refused_tokens=_index(state.get("refused_tokens")) or None,
+            memory=ModelMemory.from_state(state),
             inner=tuple(_index(index) for index in inner) if isinstance(inner, list) else (),
         )
 
@@ -113,7 +142,8 @@ class AgentState:
     Attributes:
         ledger: The log as last seen.
         boundaries: The standing boundaries.
-        calibration: The model's scale as far as it is known.
+        models: What is known of each model that was called, by key.
+        model_key: The model of the last plan.
         stored: What a session stores; None before a boundary has moved.
         plan: The last plan, for when making one fails.
         receipts: The latest receipts.
@@ -121,7 +151,6 @@ class AgentState:
         calls: Model calls so far, attempts after an overflow apart.
         retrying: Whether the next call is another attempt at the last one.
         may_move: Whether this call may move boundaries (``per_turn``).
-        refused_tokens: Size of the smallest view that the provider refused.
         attempt_tokens: What the next attempt may take, while an overflow is being recovered.
         checked: Whether the whole log was compared with the ledger in this run; edits in place come between runs.
         in_run: Whether an invocation is under way.
@@ -135,7 +164,8 @@ class AgentState:
 
     ledger: Ledger
     boundaries: Boundaries = field(default_factory=Boundaries)
-    calibration: Calibration = field(default_factory=Calibration)
+    models: dict[str, ModelMemory] = field(default_factory=dict)
+    model_key: str = ""
     stored: StoredView | None = None
     plan: Plan | None = None
     receipts: deque[Receipt] = field(default_factory=lambda: deque(maxlen=RECEIPTS_KEPT))
@@ -143,7 +173,6 @@ class AgentState:
     calls: int = 0
     retrying: bool = False
     may_move: bool = True
-    refused_tokens: int | None = None
     attempt_tokens: int | None = None
     checked: bool = False
     in_run: bool = False
@@ -154,12 +183,15 @@ class AgentState:
     log_capped_results: int = 0
     call_inputs: tuple[SystemPrompt, list[ToolSpec], int, int] | None = None
 
+    def memory(self, key: str) -> ModelMemory:
+        """Return what is known of a model."""
+        return self.models.get(key) or ModelMemory(key)
+
     def adopt(self, stored: StoredView) -> None:
         """Go on from what a session stored."""
         self.stored = stored
         self.boundaries = stored.boundaries
-        self.calibration = stored.calibration
-        self.refused_tokens = stored.refused_tokens
+        self.models[stored.memory.key] = stored.memory
         self.ledger.inner.update(index for index in stored.inner if index < len(self.ledger))
 
     def forget(self) -> None:
@@ -179,8 +211,7 @@ class AgentState:
         self.stored = StoredView(
             fingerprint=fingerprint(self.ledger.messages, boundaries),
             boundaries=boundaries,
-            calibration=self.calibration,
-            refused_tokens=self.refused_tokens,
+            memory=self.memory(self.model_key),
             inner=tuple(sorted(index for index in self.ledger.inner if index >= boundaries.cut)),
         )
 

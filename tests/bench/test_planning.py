@@ -41,7 +41,7 @@ def _log(messages: int) -> Messages:
 def _call_s(messages: int) -> float:
     """Return the median time of one call's plan and view, the log growing by a cycle each time.
 
-    The log is not copied in between: that is the host's work, and what it leaves of the processor's cache is the host's.
+    The log is not copied in between: that is the host's work, and so is what it leaves of the processor's cache.
     """
     ledger, log, boundaries, times = Ledger(TiktokenCounter()), _log(messages), Boundaries(), []
     ledger.update(log)

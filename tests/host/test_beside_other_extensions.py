@@ -133,6 +133,35 @@ def test_a_message_that_was_redacted_in_the_log_is_redacted_in_the_next_view(kin
     assert (False, True) == ("4711" in said(rig.views[-1]), "[redacted]" in said(rig.views[-1]))
 
 
+@pytest.mark.parametrize("index", [10, 12, 14], ids=["task", "seen result", "new result"])
+def test_a_message_that_a_hook_rewrites_in_the_middle_of_a_run_is_rewritten_in_the_next_view(kind, index):
+    """An app's hook may edit the log in place before a call; the call is sent the edit, also where its view is cut."""
+
+    def rewrite(event):
+        if len(event.agent.messages) == 15:
+            event.agent.messages[index]["content"].append({"text": "rewritten"})
+
+    rig = Rig(kind)
+    rig.fill()
+    rig.agent.hooks.add_callback(hooks.BeforeModelCallEvent, rewrite)
+    rig.run("Fetch.", *fetches(100, 120), "Fetched.")
+    assert "rewritten" in said(rig.views[-1])
+
+
+def test_a_task_that_a_hook_rewrites_behind_the_cut_is_rewritten_in_the_next_view():
+    """The task stays in a view that is cut inside its turn, with every edit of it."""
+
+    def rewrite(event):
+        if len(event.agent.messages) == 9:
+            event.agent.messages[0]["content"].append({"text": "rewritten"})
+
+    rig = Rig("suffix")
+    rig.agent.hooks.add_callback(hooks.BeforeModelCallEvent, rewrite)
+    rig.run("Fetch.", *fetches(1_900, 1_900, 1_900, 1_900, 200), "Fetched.")
+    receipt = rig.manager.receipts(rig.agent)[-2]
+    assert (True, True) == (receipt.cut > 1, "rewritten" in said(rig.views[-1]))
+
+
 class Swapper(Plugin):
     """A router: it picks the model of each call."""
 

@@ -127,7 +127,7 @@ def test_a_prompt_larger_than_the_budget_is_shown_in_part_and_kept_whole(kind):
     rig.fill()
     text = text_of(20_000)
     rig.run(text, "Long.")
-    shown = rig.views[-1][-1]["content"][0]["text"]
+    shown = " ".join(block["text"] for block in rig.views[-1][-1]["content"])
     assert (text, True, True, []) == (
         rig.agent.messages[10]["content"][0]["text"],
         "of 20,000 bytes shown" in shown,

@@ -182,7 +182,6 @@ def test_a_run_after_an_unrecovered_overflow_is_answered(kind):
     assert [] == rig.broken_laws()
 
 
-@pytest.mark.xfail(reason="what one model refused binds every later call of any model", strict=True)
 def test_a_refusal_does_not_bind_a_wider_model():
     """After a swap to a model with a wider window, prompts that fit it are sent whole."""
     rig = Rig("cap", manager=CapToolResultsManager(512), model=NarrowModel(window_tokens=800))

@@ -39,15 +39,7 @@ def test_a_view_is_what_the_next_call_is_sent(busy):
     assert (views, []) == ([asked[number] for number in range(5, 12)], busy.broken_laws())
 
 
-@pytest.mark.parametrize(
-    "per_turn",
-    [
-        True,
-        pytest.param(
-            3, marks=pytest.mark.xfail(strict=True, reason="view() judges by the last call whether boundaries may move")
-        ),
-    ],
-)
+@pytest.mark.parametrize("per_turn", [True, 3])
 def test_a_view_asked_for_when_the_log_is_complete_is_what_the_next_call_is_sent(per_turn):
     """Asked as soon as the last message before a call is in the log."""
     manager = PerTurnManager(

@@ -33,6 +33,7 @@ SCRAPS = (
 
 BLANKS = ("", " ", "\n\t", "\u3000")
 MAX_CACHE_POINTS = 4
+MAX_MEDIA = 12
 COUNTER = CharacterCounter()
 
 
@@ -67,7 +68,7 @@ json_values = st.recursive(
 
 
 @st.composite
-def tool_results(draw: Any, call: str) -> Block:
+def tool_results(draw: Any, call: str, *, media: bool = True) -> Block:
     """One tool result: texts, JSON or media, with a status and at times the other keys of MCP."""
     items = draw(
         st.lists(
@@ -75,7 +76,7 @@ def tool_results(draw: Any, call: str) -> Block:
                 st.builds(lambda text: {"text": text}, any_texts(600)),
                 st.builds(lambda text: {"text": text}, any_texts()),
                 st.builds(lambda value: {"json": value}, json_values),
-                images,
+                images if media else st.builds(lambda value: {"json": value}, json_values),
             ),
             min_size=1,
             max_size=3,
@@ -89,11 +90,11 @@ def tool_results(draw: Any, call: str) -> Block:
 
 
 class _Writer:
-    """Numbers calls and rations cache points while a log is written."""
+    """Numbers calls, and rations cache points and media, while a log is written."""
 
     def __init__(self, draw: Any) -> None:
         self.draw = draw
-        self.calls = self.cache_points = self.prompts = 0
+        self.calls = self.cache_points = self.prompts = self.media = 0
 
     def maybe(self, one_in: int) -> bool:
         return bool(self.draw(st.integers(1, one_in)) == 1)
@@ -107,7 +108,8 @@ class _Writer:
     def prompt(self) -> Message:
         self.prompts += 1
         blocks: list[Any] = [f"prompt {self.prompts}: {self.draw(any_texts())}"]
-        if self.maybe(8):
+        if self.media < MAX_MEDIA and self.maybe(8):
+            self.media += 1
             blocks.append(self.draw(images | documents))
         return self.finish(user(*blocks))
 
@@ -122,7 +124,10 @@ class _Writer:
         return self.finish(assistant(*blocks, *(use(call, self.draw(names)) for call in calls))), calls
 
     def answers(self, calls: list[str]) -> Message:
-        blocks: list[Any] = [self.draw(tool_results(call)) for call in self.draw(st.permutations(calls))]
+        blocks: list[Any] = []
+        for call in self.draw(st.permutations(calls)):
+            blocks.append(self.draw(tool_results(call, media=self.media < MAX_MEDIA - 2)))
+            self.media += sum("image" in item for item in blocks[-1]["toolResult"]["content"])
         blocks += [f"beside results: {self.draw(any_texts(40))}"] if self.maybe(6) else []
         return self.finish(user(*blocks))
 
@@ -163,10 +168,6 @@ def _drop_block(log: Messages, at: int) -> None:
     del log[at]["content"][:1]
 
 
-def _drop_last_block(log: Messages, at: int) -> None:
-    del log[at]["content"][-1:]
-
-
 def _repeat_message(log: Messages, at: int) -> None:
     log.insert(at, copy.deepcopy(log[at]))
 
@@ -179,8 +180,8 @@ def _blank_first(log: Messages, at: int) -> None:
     log[at]["content"].insert(0, {"text": BLANKS[at % len(BLANKS)]})
 
 
-def _blank_only(log: Messages, at: int) -> None:
-    log[at]["content"] = [{"text": BLANKS[at % len(BLANKS)]}]
+def _blank_message(log: Messages, at: int) -> None:
+    log[at]["content"][:] = [{"text": BLANKS[at % len(BLANKS)]}]
 
 
 def _blank_results(log: Messages, at: int) -> None:
@@ -206,25 +207,20 @@ def _cache_point_first(log: Messages, at: int) -> None:
 
 
 def _many_cache_points(log: Messages, at: int) -> None:
-    log[at]["content"] += [copy.deepcopy(CACHE_POINT) for _ in range(4)]
+    log[at]["content"] += [CACHE_POINT] * 4
 
 
 def _another_prompt(log: Messages, at: int) -> None:
     log.insert(at, user(f"again {at}"))
 
 
-def _assistant_first(log: Messages, at: int) -> None:
-    log.insert(0, assistant(f"before {at}"))
-
-
 FAULTS: tuple[Fault, ...] = (
     _drop_message,
     _drop_block,
-    _drop_last_block,
     _repeat_message,
     _repeat_block,
     _blank_first,
-    _blank_only,
+    _blank_message,
     _blank_results,
     _orphan_result,
     _orphan_message,
@@ -232,7 +228,7 @@ FAULTS: tuple[Fault, ...] = (
     _cache_point_first,
     _many_cache_points,
     _another_prompt,
-    _assistant_first,
+    lambda log, at: log.insert(0, assistant(f"before {at}")),
 )
 """What a raising model, a forced structured output, a restored session or an app's own edit do to a log."""
 
@@ -249,7 +245,7 @@ def broken_logs(draw: Any) -> Messages:
 
 @dataclass(frozen=True)
 class Situation:
-    """What a log is planned for, besides the log."""
+    """What a log is planned for."""
 
     load: Load
     policy: Policy

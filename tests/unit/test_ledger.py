@@ -67,7 +67,6 @@ def test_a_shorter_log_is_forgotten_beyond_its_end():
     assert ([0], (0, 10), 0) == (ledger.starts, ledger.raw_tokens(0, 2), ledger.capped_tokens(0, 2, 64))
 
 
-@pytest.mark.xfail(strict=True, reason="a capped result is remembered by index and cap, not by the name of its tool")
 def test_a_tool_renamed_in_place_changes_what_is_exempt():
     """The caps of a message depend on the message before it."""
     log = [user("go"), *cycle("a", words(99), "search")]

@@ -51,14 +51,12 @@ def test_each_fault_is_repaired_and_counted(log, expected, repairs):
     assert repairs == {name: getattr(found, name) for name in found.__slots__ if getattr(found, name)}
 
 
-@pytest.mark.xfail(strict=True, reason="a cachePoint that an orphan result leaves alone is not dropped")
 def test_a_cache_point_that_is_left_alone_goes_with_its_result():
     """One may not stand first or alone."""
     view, _ = legal_view([GO, assistant("x"), user(result("gone"), CACHE_POINT), assistant("y")])
     assert [GO, assistant("x", "y")] == view
 
 
-@pytest.mark.xfail(strict=True, reason="a log of blank messages becomes no messages at all")
 def test_a_log_of_blank_messages_becomes_a_stand_in():
     """A request without messages is refused too."""
     assert [STAND_IN] == legal_view([user(" ")])[0]

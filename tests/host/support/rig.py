@@ -73,13 +73,10 @@ class FaultyModel(WindowModel):
         """Replace what is left of the script."""
         self.script = (*self.script[: self.position], *steps)
 
-    async def stream(self, messages, tool_specs=None, system_prompt=None, *, tool_choice=None, **kwargs):
+    async def stream(self, *args, **kwargs):
         fault, self.at_event = self.at_event, None
         number = 0
-        if tool_choice and "any" in tool_choice and len(tool_specs) == 1:
-            # Strands 1.51 forces structured output by "any" of one tool.
-            tool_choice = {"tool": {"name": tool_specs[0]["name"]}}
-        async for event in super().stream(messages, tool_specs, system_prompt, tool_choice=tool_choice, **kwargs):
+        async for event in super().stream(*args, **kwargs):
             number += 1
             if fault and number == fault[0]:
                 await fault[1]()

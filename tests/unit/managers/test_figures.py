@@ -125,9 +125,6 @@ def test_a_cut_rests_beside_a_huge_system_prompt():
     assert 80 == len(agent.messages)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="view() plans with the last call's turn of per_turn=n, and not with the next one's"
-)
 def test_a_view_is_what_the_next_call_is_sent_with_per_turn_of_two():
     """Call 1 of 2 may not move a boundary, so its view is the log up to the hard limit."""
     manager = PerTurnManager(per_turn=2, counter=WordCounter())
@@ -140,7 +137,6 @@ def test_a_view_is_what_the_next_call_is_sent_with_per_turn_of_two():
     assert expected == list(agent.model.requests[0].messages)
 
 
-@pytest.mark.xfail(strict=True, reason="view() does not show the caps of loaded history that the next call makes first")
 def test_a_view_is_what_the_next_call_is_sent_with_caps_of_loaded_history():
     """The log is capped before the call is planned."""
     manager = CapToolResultsManager(100)
