@@ -69,7 +69,7 @@ def result_bytes(message):
 class LogWatch:
     """Compares an agent's log with what it was, whenever the agent says anything."""
 
-    def __init__(self, agent: Any, *, caps_log: bool, interrupts_end_runs: bool = True) -> None:
+    def __init__(self, agent: Any, *, caps_log: bool, interrupts_end_runs: bool = False) -> None:
         self.agent, self.caps_log, self.interrupts_end_runs = agent, caps_log, interrupts_end_runs
         self.host_resets = False
         self.found: list[str] = []
