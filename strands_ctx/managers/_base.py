@@ -36,7 +36,7 @@ from ._limits import Budget
 from ._log_caps import cap_log
 from ._parking import Parking, removed_count
 from ._planning import Call, Planner
-from ._receipting import close_receipt, open_receipt
+from ._receipting import abandon_receipt, close_receipt, open_receipt
 from ._state import AgentState
 
 if TYPE_CHECKING:
@@ -209,6 +209,9 @@ class ViewManager(NullConversationManager):
             view = standing_view(call.messages, state.plan, exempt_tools=self._exempt_tools, keep=self._keep)
             return _host.with_messages(context, view)
         self._planner.commit(state, decision)
+        abandoned = abandon_receipt(state)
+        if abandoned is not None:
+            self._hand_out(abandoned)
         open_receipt(state, decision, view_messages=len(view), repaired=not legal)
         return context if view is call.messages else _host.with_messages(context, view)
 

@@ -18,10 +18,17 @@ LOUD_REASONS = ("newest", "overflow")
 """Plans that cost something: what the model has not seen whole yet was capped, or the provider refused a view."""
 
 
+def abandon_receipt(state: AgentState) -> Receipt | None:
+    """File the receipt of a call that never ended, its stream abandoned, once the next call begins."""
+    if state.pending is None:
+        return None
+    receipt, state.pending = state.pending.receipt, None
+    state.receipts.append(receipt)
+    return receipt
+
+
 def open_receipt(state: AgentState, decision: Decision, *, view_messages: int, repaired: bool) -> None:
-    """Open the receipt of a call; one that is still open belongs to an abandoned call and is filed as such."""
-    if state.pending is not None:
-        state.receipts.append(state.pending.receipt)
+    """Open the receipt of a call."""
     receipt = Receipt.of(
         decision.plan,
         call=state.calls,

@@ -109,7 +109,7 @@ def edits(draw, log: Messages) -> Messages:
     return log
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from([(), ("read_pdf",)]))
 def test_a_ledger_kept_up_to_date_is_as_good_as_a_new_one(data, exempt):
     """After growth, truncation, edits in place and a change of log, it tells what a fresh one tells."""

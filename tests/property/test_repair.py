@@ -44,7 +44,7 @@ def test_legal_messages_are_left_alone(log):
     assert view is not log
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(broken_logs())
 @example([user("go"), assistant("yes"), user(result("gone"), CACHE_POINT), assistant("and")])
 def test_repairing_twice_changes_nothing(log):
@@ -54,7 +54,7 @@ def test_repairing_twice_changes_nothing(log):
     assert (view, False) == (again, bool(repairs))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(broken_logs())
 def test_reasoning_is_kept_byte_for_byte(log):
     """Every reasoning block that came in goes out, in order."""
@@ -67,7 +67,7 @@ def reasoning_of(messages: Messages) -> list:
     return [block for message in messages for block in message["content"] if "reasoningContent" in block]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(broken_logs())
 def test_no_text_is_lost(log):
     """Every text that is not blank is still there, in a message of its role, in order within its message."""
@@ -83,7 +83,7 @@ def said(messages: Messages, role: str) -> list[str]:
     return [block["text"] for block in blocks if block.get("text", "").strip()]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(broken_logs())
 def test_a_result_that_follows_its_call_is_kept_as_it_is(log):
     """Its first occurrence, whole, in the message after the call's."""

@@ -69,8 +69,8 @@ def result_bytes(message):
 class LogWatch:
     """Compares an agent's log with what it was, whenever the agent says anything."""
 
-    def __init__(self, agent: Any, *, caps_log: bool, interrupts_end_runs: bool = False) -> None:
-        self.agent, self.caps_log, self.interrupts_end_runs = agent, caps_log, interrupts_end_runs
+    def __init__(self, agent: Any, *, caps_log: bool) -> None:
+        self.agent, self.caps_log = agent, caps_log
         self.host_resets = False
         self.found: list[str] = []
         self.added: list[Any] = []
@@ -95,7 +95,7 @@ class LogWatch:
     def _on_hook(self, event: Any) -> None:
         name = type(event).__name__
         if isinstance(event, hooks.AfterInvocationEvent):
-            self._waits = getattr(event.result, "stop_reason", None) == "interrupt" and not self.interrupts_end_runs
+            self._waits = getattr(event.result, "stop_reason", None) == "interrupt"
             self._in_run = self._waits
         if isinstance(event, hooks.BeforeInvocationEvent) and self.host_resets and self.agent.messages is not self._log:
             self.rebase()
