@@ -11,6 +11,8 @@ Example:
 
 from __future__ import annotations
 
+from strands_ctx._lazy import facade
+
 # Importing typing for this one name would be most of what importing the package costs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,17 +68,4 @@ _HOMES = {
     "check_messages": "messages",
 }
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = facade(globals(), _HOMES)

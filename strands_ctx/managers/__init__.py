@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from strands_ctx._lazy import facade
 
 if TYPE_CHECKING:
     from ._errors import BudgetExceededError
@@ -20,8 +21,4 @@ _HOMES = {
     "PerTurnManager": "per_turn",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+__getattr__, __dir__ = facade(globals(), _HOMES)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strands_ctx._lazy import facade
+
 if TYPE_CHECKING:
     from strands_ctx.testing.recording import Recording, record_run
     from strands_ctx.testing.requests import Request
@@ -35,17 +37,4 @@ _HOMES = {
     "strict_violations": "rules",
 }
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = facade(globals(), _HOMES)

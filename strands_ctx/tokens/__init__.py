@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strands_ctx._lazy import facade
+
 if TYPE_CHECKING:
     from strands_ctx.tokens.calibration import Calibration as Calibration
     from strands_ctx.tokens.calibration import Features as Features
@@ -29,7 +31,7 @@ __all__ = [
     "result_tokens",
 ]
 
-_MODULES = {
+_HOMES = {
     "BlockCounter": "counting",
     "Calibration": "calibration",
     "CharacterCounter": "characters",
@@ -40,14 +42,4 @@ _MODULES = {
     "result_tokens": "counting",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = facade(globals(), _HOMES)

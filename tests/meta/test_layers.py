@@ -13,7 +13,7 @@ PACKAGE = "strands_ctx"
 FOLDER = Path(__file__).resolve().parents[2] / PACKAGE
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "types"}),
+    frozenset({"_lazy", "errors", "types"}),
     frozenset({"messages", "overflow", "shares", "tokens"}),
     frozenset({"capping", "plans", "repair"}),
     frozenset({"ledger"}),

@@ -8,7 +8,7 @@ import pytest
 
 from strands_ctx.errors import HistoryError
 from strands_ctx.ledger import Ledger
-from tests.builders import WordCounter, assistant, cycle, ledger_of, texts, turn, user, words
+from tests.builders import WordCounter, assistant, cycle, ledger_of, pinned, texts, turn, user, words
 
 
 class CountingCounter(WordCounter):
@@ -75,6 +75,14 @@ def test_a_tool_renamed_in_place_changes_what_is_exempt():
     edited = [user("go"), *cycle("a", words(99), "read_pdf")]
     ledger.update(edited)
     assert words(99) == texts(ledger.shown(2, 64))[0]
+
+
+def test_a_pin_that_arrives_later_pins_its_partner_too():
+    """The call was known before its result came with a pin."""
+    call, answer = cycle("a")
+    ledger = ledger_of([user("go"), call])
+    ledger.update([user("go"), call, pinned(answer)])
+    assert [1, 2] == ledger.pins
 
 
 def test_exempt_tools_have_no_cap():

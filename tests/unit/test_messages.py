@@ -142,5 +142,6 @@ def test_a_digest_tells_role_texts_and_calls():
         user(result("a")),
     ]
     assert len(messages) == len({digest(message) for message in messages})
+    assert digest(user(result("a"))) != digest(user(result("b")))
     assert digest(user(result("a", "x"))) == digest(user(result("a", "y")))
     assert digest(user("go")) == digest(pinned(user("go")))

@@ -68,6 +68,13 @@ def test_results_come_first_in_what_is_merged():
     assert [GO, assistant(use("a")), user(result("a"), "stop", "so")] == view
 
 
+def test_untouched_messages_of_a_repaired_view_are_the_same_objects():
+    """Only what is repaired is copied."""
+    log = [GO, *cycle("a"), assistant("x", " "), user("on"), assistant(use("b")), user(result("b"), "so")]
+    view, _ = legal_view(log)
+    assert [True, True, True, False, True, True, True] == [a is b for a, b in zip(log, view, strict=True)]
+
+
 def test_other_keys_of_a_repaired_message_are_kept():
     """Its pin, its metadata."""
     view, _ = legal_view([pinned(user("go", " "))])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strands_ctx._lazy import facade
+
 if TYPE_CHECKING:
     from strands_ctx.analysis.workloads.bfcl import WorkloadUnavailableError, bfcl_workload
     from strands_ctx.analysis.workloads.research import ResearchTask, research_task, research_workload
@@ -31,17 +33,4 @@ _HOMES = {
     "research_workload": "research",
 }
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = facade(globals(), _HOMES)

@@ -91,6 +91,17 @@ def test_a_view_is_a_copy():
     assert ["hello", "hello"] == [texts(agent.messages[0])[0], texts(manager.view(agent)[0])[0]]
 
 
+def test_a_capped_result_of_a_view_is_a_copy_too():
+    """Caps are made once and remembered, so what an app does to one must not show up again."""
+    manager = PerTurnManager(400, recent_tokens=0, old_result_max_bytes=64, counter=WordCounter())
+    log = [user("go"), *cycle("a", words(500)), *cycle("b", "found")]
+    agent = agent_of(log, manager)
+    view = manager.view(agent)
+    shown = texts(view[2])
+    view[2]["content"][0]["toolResult"]["content"][0]["text"] = "changed"
+    assert (64, shown) == (len(shown[0]), texts(manager.view(agent)[2]))
+
+
 def test_the_first_messages_and_pins_stay():
     """S20: ``pin_first`` and Strands' own pin."""
     log = [message for n in range(20) for message in turn(f"prompt {n}", words(100))]
