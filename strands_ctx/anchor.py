@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
+from .digests import digest
 from .errors import AnchorError
-from .messages import digest
 from .types import Message, Messages
 
 if TYPE_CHECKING:
@@ -117,14 +117,17 @@ class DeltaAnchor:
 
 
 class _Identity:
-    """Recognises a message: the same object, or one with the same role, texts and tool ids."""
+    """Recognises a message: the same object, the host's tracking id, or the same role, texts and calls."""
 
     def __init__(self, message: Message) -> None:
         self._message = message
         self.digest = digest(message)
 
     def is_of(self, message: Message) -> bool:
-        return message is self._message or digest(message) == self.digest
+        if message is self._message:
+            return True
+        own, other = self._message.get("tracking_id"), message.get("tracking_id")
+        return own == other if own and other else digest(message) == self.digest
 
 
 def _removed_count(agent: Any) -> int:

@@ -1,35 +1,52 @@
-"""Caps: a lossy, marked shortening of one text or one tool result to a number of bytes.
+"""Caps: a lossy, marked shortening of the content of tool results, each kind in its own shape.
 
-A cap holds whatever the text: the result is never larger than the cap nor than what it replaces, is valid UTF-8, is
-never blank, says how much of how much is shown, and capping it again changes nothing. Sizes are UTF-8 bytes; a lone
-surrogate counts three bytes, and is replaced where a text is cut.
+Texts are cut as :mod:`strands_ctx.text_cuts` says, JSON as :mod:`strands_ctx.json_caps`. Images, documents and video
+are kept or replaced, as :mod:`strands_ctx.media_caps`. The cap of a result is that of all its items together, shared
+fairly: small ones stay whole. Media whose bytes exceed their share become a line of text.
+
+A cap holds whatever the content: what is capped is never larger than the cap nor than what it replaces, is never
+blank, says what is missing, and capping it again changes nothing. Ids, status and other keys stay.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from .errors import ConfigError
+from .json_caps import cap_json, shown_json
+from .media_caps import media_bytes, media_of, placeholder
 from .shares import fair_shares
+from .text_cuts import MIN_CAP_BYTES, cap_text, count_bytes, cut_text
 from .types import Block, Keep, Message
 
-MIN_CAP_BYTES = 64
-"""The smallest cap: room for the marker with any size that a text can have, and a few bytes of text."""
+__all__ = [
+    "MIN_CAP_BYTES",
+    "cap_message",
+    "cap_text",
+    "cap_texts",
+    "cap_tool_result",
+    "check_cap",
+    "check_keep",
+    "count_bytes",
+    "result_bytes",
+    "text_bytes",
+]
 
 
-def check_cap(parameter: str, value: int | None) -> None:
+def check_cap(parameter: str, value: int | None, *, optional: bool = False) -> None:
     """Refuse a cap that no marker fits in.
 
     Args:
         parameter: Name of the argument, for the error.
-        value: The cap in bytes, or None for no cap.
+        value: The cap in bytes.
+        optional: Whether None is allowed too, for no cap.
 
     Raises:
         ConfigError: If the cap is not a whole number of at least 64.
     """
-    if value is None:
+    if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < MIN_CAP_BYTES:
         raise ConfigError(parameter, value, f"must be a whole number of at least {MIN_CAP_BYTES} bytes")
@@ -45,105 +62,89 @@ def check_keep(keep: object) -> None:
         raise ConfigError("keep", keep, f"must be one of {', '.join(get_args(Keep))}")
 
 
-def count_bytes(text: str) -> int:
-    """Count the UTF-8 bytes of a text, three for a lone surrogate."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One item of a result and its size; ``text`` is its text or JSON, ``media`` its kind and value."""
+
+    item: Any
+    size: int = 0
+    text: str | None = None
+    media: tuple[str, Mapping[str, Any]] | None = None
 
 
-def cap_text(text: str, max_bytes: int, *, keep: Keep = "head_tail") -> str:
-    r"""Shorten a text to a number of bytes, with a marker that says how much is shown.
-
-    Args:
-        text: Any text.
-        max_bytes: The cap, at least 64.
-        keep: Which end stays.
-
-    Returns:
-        The text itself if it fits, else a text of at most ``max_bytes`` bytes.
-
-    Example:
-        >>> cap_text("x" * 1_000, 64)
-        'xxxxxxxxxxxxxxx\n[... 29 of 1,000 bytes shown ...]\nxxxxxxxxxxxxxx'
-    """
-    total = count_bytes(text)
-    if total <= max_bytes:
-        return text
-    room = max_bytes - len(_marker(max_bytes, total))
-    head_room = {"head_tail": (room + 1) // 2, "head": room, "tail": 0}[keep]
-    head = _head(text, head_room)
-    tail = _tail(text, room - head_room)
-    shown = count_bytes(head) + count_bytes(tail)
-    return f"{head}{_marker(shown, total)}{tail}"
+def _parts(result: Mapping[str, Any]) -> list[_Part]:
+    items = result.get("content")
+    return [_part(item) for item in items] if isinstance(items, list) else []
 
 
-def _marker(shown: int, total: int) -> str:
-    return f"\n[... {shown:,} of {total:,} bytes shown ...]\n"
+def _part(item: Any) -> _Part:
+    if not isinstance(item, dict):
+        return _Part(item)
+    text = item.get("text")
+    if isinstance(text, str):
+        return _Part(item, count_bytes(text), text)
+    if "json" in item:
+        text, size = shown_json(item["json"])
+        return _Part(item, size, text)
+    media = media_of(item)
+    return _Part(item) if media is None else _Part(item, media_bytes(*media), media=media)
 
 
-def _head(text: str, max_bytes: int) -> str:
-    return text[:max_bytes].encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")
-
-
-def _tail(text: str, max_bytes: int) -> str:
-    if not max_bytes:
-        return ""
-    return text[-max_bytes:].encode("utf-8", "replace")[-max_bytes:].decode("utf-8", "ignore")
+def _size(parts: Sequence[_Part]) -> int:
+    return sum(part.size for part in parts)
 
 
 def cap_tool_result(result: Mapping[str, Any], max_bytes: int, *, keep: Keep = "head_tail") -> dict[str, Any] | None:
     """Shorten the content of one toolResult; its id, status and other keys stay.
 
-    Texts share the cap fairly, small ones whole. A JSON item that is larger than its share becomes a text that shows
-    its compact form. Images, documents and video stay as they are.
+    The items share the cap fairly, small ones whole. JSON stays valid JSON of its outer type, or becomes a text where
+    its share is too small for that. Media that exceed their share become a text with kind, format, name and size.
 
     Args:
         result: The value of a ``toolResult`` block.
-        max_bytes: The cap of all its texts and JSON together, at least 64.
-        keep: Which end of a text stays.
+        max_bytes: The cap of all its texts, JSON and media together, at least 64.
+        keep: Which end of a text or an array stays.
 
     Returns:
         A new toolResult, or None where the cap is kept already.
     """
-    items = result.get("content")
-    if not isinstance(items, list):
-        return None
-    texts = [_text_of(item) for item in items]
-    sizes = [count_bytes(text) for text in texts if text is not None]
-    if sum(sizes) <= max_bytes:
-        return None
-    if len(sizes) * MIN_CAP_BYTES > max_bytes:
-        return {**result, "content": _merged(items, texts, max_bytes, keep)}
-    shares = iter(fair_shares(sizes, max_bytes))
-    content = [
-        item if text is None else _capped_item(item, text, next(shares), keep)
-        for item, text in zip(items, texts, strict=True)
-    ]
-    return {**result, "content": content}
+    parts = _parts(result)
+    return None if _size(parts) <= max_bytes else {**result, "content": _capped_items(parts, max_bytes, keep)}
 
 
-def _text_of(item: Any) -> str | None:
-    if not isinstance(item, dict):
-        return None
-    text = item.get("text")
-    if isinstance(text, str):
-        return text
-    if "json" in item:
-        return json.dumps(item["json"], ensure_ascii=False, separators=(",", ":"), default=str)
-    return None
+def _capped_items(parts: Sequence[_Part], max_bytes: int, keep: Keep) -> list[Any]:
+    if sum(part.size > 0 for part in parts) * MIN_CAP_BYTES > max_bytes:
+        return _merged(parts, max_bytes, keep)
+    shares = fair_shares([part.size for part in parts], max_bytes)
+    shown = [_described(part, share) for part, share in zip(parts, shares, strict=True)]
+    shares = fair_shares([part.size for part in shown], max_bytes)
+    return [_capped_item(part, share, keep) for part, share in zip(shown, shares, strict=True)]
 
 
-def _capped_item(item: Block, text: str, max_bytes: int, keep: Keep) -> Block:
-    if count_bytes(text) <= max_bytes:
-        return item
-    kept = {key: value for key, value in item.items() if key not in ("text", "json")}
-    return {**kept, "text": cap_text(text, max_bytes, keep=keep)}
+def _described(part: _Part, max_bytes: int) -> _Part:
+    """Replace media that exceed their share."""
+    if part.media is None or part.size <= max_bytes:
+        return part
+    text = placeholder(*part.media, max_bytes)
+    kept = {key: value for key, value in part.item.items() if key != part.media[0]}
+    return _Part({**kept, "text": text}, count_bytes(text), text)
 
 
-def _merged(items: Sequence[Any], texts: Sequence[str | None], max_bytes: int, keep: Keep) -> list[Any]:
-    """Join texts that are too many to keep a floor each."""
-    media = [item for item, text in zip(items, texts, strict=True) if text is None]
-    joined = "\n".join(text for text in texts if text is not None)
-    return [{"text": cap_text(joined, max_bytes, keep=keep)}, *media]
+def _capped_item(part: _Part, max_bytes: int, keep: Keep) -> Any:
+    if part.size <= max_bytes or part.text is None:
+        return part.item
+    kept = {key: value for key, value in part.item.items() if key not in ("text", "json")}
+    if "text" not in part.item and (capped := cap_json(part.item["json"], max_bytes, keep=keep)):
+        return {**kept, "json": capped[0]}
+    return {**kept, "text": cut_text(part.text, part.size, max_bytes, keep)}
+
+
+def _merged(parts: Sequence[_Part], max_bytes: int, keep: Keep) -> list[Any]:
+    """Join items that are too many to keep a floor each, media by their descriptions."""
+    texts = [shown for part in parts if (shown := _described(part, -1)).text is not None]
+    joined = "\n".join(str(part.text) for part in texts)
+    others = [part.item for part in parts if part.text is None and part.media is None]
+    return [{"text": cut_text(joined, _size(texts) + len(texts) - 1, max_bytes, keep)}, *others]
 
 
 def cap_message(message: Message, caps: Mapping[str, int], *, keep: Keep = "head_tail") -> tuple[Message, int, int]:
@@ -162,12 +163,13 @@ def cap_message(message: Message, caps: Mapping[str, int], *, keep: Keep = "head
     for block in message["content"]:
         result = block.get("toolResult")
         cap = caps.get(str(result.get("toolUseId", ""))) if isinstance(result, dict) else None
-        shorter = None if result is None or cap is None else cap_tool_result(result, cap, keep=keep)
-        if result is None or shorter is None:
+        parts = [] if result is None or cap is None else _parts(result)
+        if result is None or cap is None or _size(parts) <= cap:
             content.append(block)
             continue
+        shorter = {**result, "content": _capped_items(parts, cap, keep)}
         capped += 1
-        dropped += result_bytes(result) - result_bytes(shorter)
+        dropped += _size(parts) - result_bytes(shorter)
         content.append({**block, "toolResult": shorter})
     if not capped:
         return message, 0, 0
@@ -175,19 +177,19 @@ def cap_message(message: Message, caps: Mapping[str, int], *, keep: Keep = "head
 
 
 def result_bytes(result: Mapping[str, Any]) -> int:
-    """Count the bytes of the texts and JSON of one toolResult."""
-    return sum(count_bytes(text) for item in result.get("content") or () if (text := _text_of(item)) is not None)
+    """Count the bytes of the texts, JSON and media of one toolResult, as a cap counts them."""
+    return _size(_parts(result))
 
 
 def text_bytes(message: Message, ids: Collection[str] | None = None) -> int:
-    """Count the bytes of the texts of one message that a cap can shorten.
+    """Count the bytes of one message that a cap can shorten.
 
     Args:
         message: A message.
         ids: Ids of the results that may be capped; None for all.
 
     Returns:
-        Bytes of its text blocks and of the texts and JSON of those results.
+        Bytes of its text blocks and of the texts, JSON and media of those results.
     """
     return sum(_block_bytes(block, ids) for block in message["content"])
 
@@ -202,7 +204,7 @@ def _block_bytes(block: Block, ids: Collection[str] | None) -> int:
 
 
 def cap_texts(message: Message, max_bytes: int, ids: Collection[str], *, keep: Keep = "head_tail") -> Message:
-    """Cap all texts of one message together, sharing fairly: its own text blocks and the results with some ids.
+    """Cap one message as a whole, sharing fairly: its own text blocks and the results with some ids.
 
     Args:
         message: A message; it is left as it is.

@@ -86,6 +86,12 @@ class Drafts:
             features = replace(features, result_tokens=features.result_tokens - results)
         return self.load.tokens(features)
 
+    def unseen_tokens(self, boundaries: Boundaries, limit_tokens: int) -> int:
+        """Estimate the newest results, at most what a limit leaves beside the rest of the view."""
+        newest, end = max(self.ledger.newest_start(), boundaries.cut), len(self.ledger)
+        results = self._result_tokens(newest, end, self.policy.first_sight_max_bytes)
+        return min(self.load.tokens(Features(results, 0, 0)), max(limit_tokens - self.rest_tokens(boundaries), 0))
+
     def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
         """Sum what the estimate of a view is made from."""
         ledger, policy, end = self.ledger, self.policy, len(self.ledger)
@@ -110,7 +116,11 @@ class Drafts:
         """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
         first = lead[0] if lead else cut
         headless = first < len(self.ledger) and self.ledger.shapes[first].role != "user"
-        return self.ledger.stand_ins(cut) + headless
+        shapes = self.ledger.shapes
+        unanswered = sum(
+            len(set(shapes[i].use_ids) - set(shapes[i + 1].result_ids)) for i in lead if i + 1 < len(shapes)
+        )
+        return self.ledger.stand_ins(cut) + unanswered + headless
 
     def lead(self, cut: int) -> tuple[int, ...]:
         """Find what stays from before a cut."""

@@ -43,10 +43,19 @@ class ConfigError(StrandsCtxError, ValueError):
 
     def __init__(self, parameter: str, value: object, requirement: str) -> None:
         """Name the argument, its value and the requirement."""
-        super().__init__(f"{parameter}={value!r} is not allowed: {requirement}")
+        super().__init__(f"{parameter}={_shown(value)} is not allowed: {requirement}")
         self.parameter = parameter
         self.value = value
         self.requirement = requirement
+
+
+def _shown(value: object) -> str:
+    """Show a value in at most 80 characters; a hostile one may refuse to be shown at all."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - whatever a foreign __repr__ raises
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 class HistoryError(StrandsCtxError):

@@ -99,6 +99,8 @@ class Ledger:
         self._result_counts = _Sums()
         self._cache_points = _Sums()
         self._stand_ins = _Sums()
+        self._calls: dict[str, int] = {}
+        self._derived = 0
         self._capped: dict[tuple[int, int], Capped] = {}
         self._capped_tokens: dict[int, list[int]] = {}
 
@@ -126,15 +128,15 @@ class Ledger:
         changed: Sequence[int] = range(known, len(messages))
         if not same:
             changed = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
-        shapes = {index: shape_of(messages[index], index) for index in changed}
+        rows = {index: self._row(messages[index], index) for index in changed}  # all that can raise, before any change
         first = min(changed[0] if changed else known, len(messages))
         self._resize(len(messages))
         if same:
             self.messages += messages[known:]
         else:
             self.messages = list(messages)
-        for index, shape in shapes.items():
-            self._recount(index, shape)
+        for index, row in rows.items():
+            self._enter(index, row)
         self._derive(first)
         for sums in self._sums():
             sums.refresh(max(first - 1, 0))
@@ -151,12 +153,17 @@ class Ledger:
             self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
-    def _recount(self, index: int, shape: Shape) -> None:
-        message = self.messages[index]
-        self.shapes[index] = shape
+    def _row(self, message: Message, index: int) -> tuple[Shape, int, int]:
+        """Return the shape of a message, and the raw tokens of its results and of everything else."""
+        shape = shape_of(message, index)
         results = result_tokens(self.counter, message) if shape.result_ids else 0
+        return shape, results, max(self.counter.count_message(message) - results, 0)
+
+    def _enter(self, index: int, row: tuple[Shape, int, int]) -> None:
+        shape, results, other = row
+        self.shapes[index] = shape
         self._result_tokens.values[index] = results
-        self._other_tokens.values[index] = max(self.counter.count_message(message) - results, 0)
+        self._other_tokens.values[index] = other
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
         for cap, column in self._capped_tokens.items():
@@ -169,6 +176,9 @@ class Ledger:
         first = max(first - 1, 0)
         for column in (self.starts, self.prompts, self.pins, self.problems):
             del column[bisect_left(column, first) :]
+        if first < self._derived - 1:  # not only appended to
+            self._calls = {call: index for call, index in self._calls.items() if index < first}
+        self._derived = len(self.shapes)
         for index in range(first, len(self.shapes)):
             shape = self.shapes[index]
             if shape.prompt:
@@ -178,11 +188,16 @@ class Ledger:
             if shape.pinned or any(self.shapes[partner].pinned for partner in pair_partners(self.shapes, index)):
                 self.pins.append(index)
             before = self.shapes[index - 1] if index else None
-            broken = bool(rule_broken(before, shape))
+            broken = bool(rule_broken(before, shape)) or self._reuses(shape, index)
             if broken:
                 self.problems.append(index)
             missing = set(before.use_ids) - set(shape.result_ids) if before is not None else ()
             self._stand_ins.values[index] = broken + len(missing)
+
+    def _reuses(self, shape: Shape, index: int) -> bool:
+        """Enter the calls of a message; tell whether an earlier message has used one of their ids."""
+        firsts = [self._calls.setdefault(call, index) for call in shape.use_ids]
+        return any(first != index for first in firsts)
 
     def legal_after(self, start: int) -> bool:
         """Tell whether every message after an index is legal where it stands in the log."""

@@ -10,13 +10,12 @@ start with a user message``, ``roles must alternate``, ``Expected toolResult blo
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import HistoryError
-from .types import Block, Message, Messages
+from .types import Block, Message
 
 MAX_CACHE_POINTS = 4
 """Cache points that a provider takes in one request. Source: Anthropic and Bedrock prompt caching, read 2026-11-30."""
@@ -83,9 +82,9 @@ def shape_of(message: Message, index: int = 0) -> Shape:
     cache_points = 0
     for block in content:
         if "toolUse" in block:
-            use_ids.append(_id_of(block["toolUse"]))
+            use_ids.append(id_of(block["toolUse"]))
         elif "toolResult" in block:
-            result_ids.append(_id_of(block["toolResult"]))
+            result_ids.append(id_of(block["toolResult"]))
         elif "cachePoint" in block:
             cache_points += 1
     role = message["role"]
@@ -109,12 +108,23 @@ def _content_of(message: Message, index: int) -> list[Block]:
     if not isinstance(content, list):
         raise HistoryError(index, f"its content is a {type(content).__name__}")
     for block in content:
-        if not isinstance(block, dict):
-            raise HistoryError(index, f"its content holds a {type(block).__name__}")
+        _check_block(block, index)
     return content
 
 
-def _id_of(part: Any) -> str:
+def _check_block(block: Any, index: int) -> None:
+    if not isinstance(block, dict):
+        raise HistoryError(index, f"its content holds a {type(block).__name__}")
+    for kind in ("toolUse", "toolResult"):
+        if kind in block and not isinstance(block[kind], dict):
+            raise HistoryError(index, f"its {kind} is a {type(block[kind]).__name__}")
+    items = block["toolResult"].get("content") if "toolResult" in block else None
+    if items is not None and not (isinstance(items, list) and all(isinstance(item, dict) for item in items)):
+        raise HistoryError(index, "the content of its toolResult is not a list of blocks")
+
+
+def id_of(part: Any) -> str:
+    """Return the id of a toolUse or toolResult, an empty text where it has none."""
     return str(part.get("toolUseId", "")) if isinstance(part, dict) else ""
 
 
@@ -183,13 +193,14 @@ def rule_broken(before: Shape | None, shape: Shape) -> str:
     return ""
 
 
-def check_messages(messages: Sequence[Message]) -> list[Problem]:
+def check_messages(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE_POINTS) -> list[Problem]:
     """Check messages against what every supported provider accepts.
 
     An unanswered toolUse in the last message is no problem: the host runs the tools before it calls a model.
 
     Args:
         messages: A log or a view.
+        max_cache_points: How many cache points the messages may hold.
 
     Returns:
         The problems in order, one a message at the most; an empty list when every provider accepts the messages.
@@ -203,13 +214,17 @@ def check_messages(messages: Sequence[Message]) -> list[Problem]:
     """
     problems: list[Problem] = []
     before: Shape | None = None
+    calls: set[str] = set()
     cache_points = 0
     for index, message in enumerate(messages):
         shape = shape_of(message, index)
         cache_points += shape.cache_points
         rule = rule_broken(before, shape)
-        if not rule and shape.cache_points and cache_points > MAX_CACHE_POINTS:
-            rule = f"more than {MAX_CACHE_POINTS} cache points"
+        if not rule and not calls.isdisjoint(shape.use_ids):
+            rule = "toolUse ids must be unique"
+        calls.update(shape.use_ids)
+        if not rule and shape.cache_points and cache_points > max_cache_points:
+            rule = f"more than {max_cache_points} cache points"
         if rule:
             problems.append(Problem(index, rule))
         before = shape
@@ -270,29 +285,3 @@ def tool_names(message: Message) -> dict[str, str]:
     """Map the ids of a message's tool calls to the tools' names."""
     uses = (block["toolUse"] for block in message["content"] if isinstance(block.get("toolUse"), dict))
     return {str(use.get("toolUseId", "")): str(use.get("name", "")) for use in uses}
-
-
-def digest(message: Message) -> str:
-    """Digest what identifies a message: role, texts and tool ids, but not the content of its results.
-
-    A cap of a result does not change the digest, any other edit of text or tools does. Stable over processes and over
-    storage as JSON.
-
-    Args:
-        message: A message.
-
-    Returns:
-        32 hexadecimal digits.
-    """
-    state = hashlib.blake2b(str(message.get("role")).encode(), digest_size=16)
-    for block in message.get("content") or ():
-        kind = next(iter(block), "") if isinstance(block, dict) else type(block).__name__
-        part = block.get(kind) if isinstance(block, dict) else None
-        identity = part if kind == "text" else _id_of(part) if kind in ("toolUse", "toolResult") else ""
-        state.update(f"\x00{kind}\x00{identity}".encode("utf-8", "surrogatepass"))
-    return state.hexdigest()
-
-
-def select(messages: Sequence[Message], indices: Sequence[int]) -> Messages:
-    """Pick messages by index: the same objects, in order."""
-    return [messages[index] for index in indices]

@@ -18,6 +18,9 @@ from .shares import fair_shares
 KEPT_RATIO = 0.75
 """Share of a hard limit that older messages may fill before they give way to a large newest result."""
 
+UNSEEN_RATIO = 0.1
+"""Share of the newest results left free when they are capped to fill a limit: how far off their count may be."""
+
 RETURN_RATIO = 0.85
 """Share of the trigger below which a log that was cut is sent whole again: a scale that wavers must not undo a cut."""
 
@@ -45,16 +48,25 @@ def plan_view(
         BudgetError: If the task and the newest cycle, capped as far as they can be, do not fit.
     """
     drafts = Drafts(ledger, load, policy)
-    everything = Boundaries()
+    everything, standing = Boundaries(), _under(policy, standing, len(ledger))
     enough = limits.trigger_tokens if standing == everything else int(limits.trigger_tokens * RETURN_RATIO)
     if drafts.tokens(everything) <= enough:
         return drafts.plan(everything, "log")
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")
-    boundaries = _advance(drafts, limits, standing)
+    boundaries = _under(policy, _advance(drafts, limits, standing), len(ledger))
     if drafts.tokens(boundaries) <= limits.hard_tokens:
         return drafts.plan(boundaries, _moved(standing, boundaries))
     return drafts.plan(boundaries, "newest", _shrink(drafts, boundaries, limits))
+
+
+def _under(policy: Policy, standing: Boundaries, end: int) -> Boundaries:
+    """Bring boundaries that another policy may have drawn under this one: the arguments of today hold."""
+    cut = min(standing.cut, end) if policy.cuts else 0
+    line, own, level = min(standing.cap_line, end), policy.old_result_max_bytes, standing.old_max_bytes
+    if own is None or line <= cut or level is None:
+        return Boundaries(cut, cut)
+    return Boundaries(cut, line, own if policy.cuts else max(min(level, own), MIN_CAP_BYTES))
 
 
 def _moved(standing: Boundaries, boundaries: Boundaries) -> Reason:
@@ -68,7 +80,7 @@ def _advance(drafts: Drafts, limits: Limits, standing: Boundaries) -> Boundaries
     policy, capped = drafts.policy, standing
     newest = max(drafts.ledger.newest_start(), standing.cut)
     if policy.old_result_max_bytes is not None:
-        level = min(standing.old_max_bytes or policy.old_result_max_bytes, policy.old_result_max_bytes)
+        level = standing.old_max_bytes or policy.old_result_max_bytes
         line = Boundaries(standing.cut, max(newest, standing.cap_line), level)
         follow = drafts.whole_tokens(standing, newest) > policy.recent_tokens
         if follow or drafts.tokens(standing) > limits.trigger_tokens:
@@ -115,16 +127,21 @@ def _lower(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
 
 
 def _shrink(drafts: Drafts, boundaries: Boundaries, limits: Limits) -> Shrinks:
-    """Share what is left among the texts of the newest messages and the prompts, small ones whole."""
+    """Share what is left among the texts of the newest messages and the prompts, small ones whole.
+
+    What is filled up to the limit is text that no bill has covered yet, so some of its size is left free.
+    """
+    goal = limits.hard_tokens - int(drafts.unseen_tokens(boundaries, limits.hard_tokens) * UNSEEN_RATIO)
     candidates = tuple(drafts.shrinkable(boundaries))
     sizes = [drafts.shown_bytes(index, boundaries) for index in candidates]
     total, least = sum(sizes), MIN_CAP_BYTES * len(candidates)
     smallest = tuple((index, MIN_CAP_BYTES) for index in candidates)
-    if drafts.tokens(boundaries, smallest) > limits.hard_tokens:
+    least_tokens = drafts.tokens(boundaries, smallest)
+    if least_tokens > limits.hard_tokens:
         raise drafts.error(boundaries, smallest, limits.hard_tokens)
     tokens = drafts.tokens(boundaries)
-    while total > least:
-        total = int(total * min(limits.hard_tokens / tokens, 0.95))
+    while total > least and least_tokens <= goal:
+        total = int(total * min(goal / tokens, 0.95))
         shares = fair_shares(sizes, total)
         shrinks = tuple(
             (index, max(share, MIN_CAP_BYTES))
@@ -132,6 +149,6 @@ def _shrink(drafts: Drafts, boundaries: Boundaries, limits: Limits) -> Shrinks:
             if share < size
         )
         tokens = drafts.tokens(boundaries, shrinks)
-        if tokens <= limits.hard_tokens:
+        if tokens <= goal:
             return shrinks
     return smallest

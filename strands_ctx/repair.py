@@ -6,7 +6,7 @@ without results, or results without calls; each of them makes a provider refuse 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ class Repairs:
     merged_messages: int = 0
     orphan_results: int = 0
     missing_results: int = 0
+    renamed_calls: int = 0
     blank_texts: int = 0
     dropped_messages: int = 0
     cache_points: int = 0
@@ -38,9 +39,9 @@ def legal_view(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE
     """Make messages legal; the identity on legal ones.
 
     Results are paired with calls by id. Results without a call, blank texts beside others, misplaced and surplus
-    cache points are left out; a call without a result gets a stand-in error result; neighbours of one role become
-    one message; a conversation that starts with the assistant gets a stand-in prompt. A trailing unanswered call is
-    left alone.
+    cache points are left out; a call without a result gets a stand-in error result; a call that reuses an earlier id
+    is renamed with its result; neighbours of one role become one message; a conversation that starts with the
+    assistant gets a stand-in prompt. A trailing unanswered call is left alone.
 
     Args:
         messages: A view. Neither the list nor its messages are changed.
@@ -53,7 +54,7 @@ def legal_view(messages: Sequence[Message], *, max_cache_points: int = MAX_CACHE
         HistoryError: If a message is not a Converse message.
     """
     repairs = Repairs()
-    if not check_messages(messages):
+    if not check_messages(messages, max_cache_points=max_cache_points):
         return list(messages), repairs
     cleaned = [m for message in messages if (m := _cleaned(message, repairs)) is not None]
     merged = _merged(_answered(_merged(cleaned, repairs), repairs), repairs)
@@ -103,15 +104,16 @@ def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
 def _answered(messages: Sequence[Message], repairs: Repairs) -> Messages:
     """Give every call exactly one result in the next message, and leave out results without a call."""
     answered: Messages = []
-    calls: list[str] = []
+    calls: dict[str, str] = {}
+    taken: set[str] = set()
     for message in messages:
         if message["role"] == "assistant":
-            answered += _stand_ins(calls, repairs)
-            caller, calls = _with_unique_calls(message)
+            answered += _stand_ins(calls.values(), repairs)
+            caller, calls = _with_unique_calls(message, taken, repairs)
             answered.append(caller)
             continue
         reply = _without_leading_cache_points(_paired(message, calls, repairs), repairs)
-        calls = []
+        calls = {}
         if reply["content"]:
             answered.append(reply)
     return answered
@@ -124,38 +126,52 @@ def _without_leading_cache_points(message: Message, repairs: Repairs) -> Message
     return {**message, "content": content[leading:]} if leading else message
 
 
-def _with_unique_calls(message: Message) -> tuple[Message, list[str]]:
-    """Drop a call whose id the message has already used."""
-    calls: list[str] = []
+def _with_unique_calls(message: Message, taken: set[str], repairs: Repairs) -> tuple[Message, dict[str, str]]:
+    """Drop a call whose id its message has used, rename one whose id an earlier message has; new ids by old ones."""
+    calls: dict[str, str] = {}
     content: list[Block] = []
     for block in message["content"]:
         if "toolUse" in block:
             call = str(block["toolUse"].get("toolUseId", ""))
             if call in calls:
                 continue
-            calls.append(call)
+            calls[call] = _free_id(call, taken)
+            taken.add(calls[call])
+            if calls[call] != call:
+                repairs.renamed_calls += 1
+                block = {**block, "toolUse": {**block["toolUse"], "toolUseId": calls[call]}}  # noqa: PLW2901
         content.append(block)
-    return (message if len(content) == len(message["content"]) else {**message, "content": content}), calls
+    return (message if _same(content, message["content"]) else {**message, "content": content}), calls
 
 
-def _paired(message: Message, calls: Sequence[str], repairs: Repairs) -> Message:
+def _free_id(call: str, taken: set[str]) -> str:
+    """Return an id, or the first free one made of it; providers take at most 64 characters."""
+    free, number = call, 2
+    while free in taken:
+        free, number = f"{call[:56]}-{number}", number + 1
+    return free
+
+
+def _paired(message: Message, calls: Mapping[str, str], repairs: Repairs) -> Message:
     """Keep the first result of each call, add stand-ins for missing ones in front, drop the rest."""
-    open_calls = list(calls)
+    open_calls = dict(calls)
     content: list[Block] = []
     for block in message["content"]:
         if "toolResult" in block:
             call = str(block["toolResult"].get("toolUseId", ""))
-            if call not in open_calls:
+            renamed = open_calls.pop(call, None)
+            if renamed is None:
                 repairs.orphan_results += 1
                 continue
-            open_calls.remove(call)
+            if renamed != call:
+                block = {**block, "toolResult": {**block["toolResult"], "toolUseId": renamed}}  # noqa: PLW2901
         content.append(block)
     repairs.missing_results += len(open_calls)
-    content = [*_error_results(open_calls), *content]
+    content = [*_error_results(open_calls.values()), *content]
     return message if _same(content, message["content"]) else {**message, "content": content}
 
 
-def _stand_ins(calls: Sequence[str], repairs: Repairs) -> Iterable[Message]:
+def _stand_ins(calls: Collection[str], repairs: Repairs) -> Iterable[Message]:
     if calls:
         repairs.missing_results += len(calls)
         yield {"role": "user", "content": _error_results(calls)}

@@ -22,16 +22,19 @@ def note_text(omitted_messages: int, omitted_results: int) -> str:
     Returns:
         One line.
     """
-    results = f", with {omitted_results:,} tool results," if omitted_results else ""
-    return f"[strands_ctx: {omitted_messages:,} earlier messages{results} are not shown here.]"
+    messages = "1 earlier message" if omitted_messages == 1 else f"{omitted_messages:,} earlier messages"
+    results = "1 tool result" if omitted_results == 1 else f"{omitted_results:,} tool results"
+    verb = "is" if omitted_messages == 1 else "are"
+    return f"[strands_ctx: {messages}{f', with {results},' if omitted_results else ''} {verb} not shown here.]"
 
 
-def build_view(ledger: Ledger, plan: Plan) -> Messages:
+def build_view(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_POINTS) -> Messages:
     """Build what one model call is sent.
 
     Args:
         ledger: The log that the plan was made for.
         plan: The decision.
+        max_cache_points: How many cache points the system prompt leaves to the messages.
 
     Returns:
         Messages that every provider accepts. Where nothing is left out, capped or repaired, they are the log's own
@@ -40,7 +43,9 @@ def build_view(ledger: Ledger, plan: Plan) -> Messages:
     messages = list(_messages(ledger, plan))
     if plan.omitted_messages:
         messages = _with_note(messages, note_text(plan.omitted_messages, plan.omitted_results))
-    return messages if is_legal(ledger, plan) else legal_view(messages)[0]
+    if is_legal(ledger, plan, max_cache_points=max_cache_points):
+        return messages
+    return legal_view(messages, max_cache_points=max_cache_points)[0]
 
 
 def shows_log(plan: Plan) -> bool:
@@ -48,14 +53,14 @@ def shows_log(plan: Plan) -> bool:
     return not (plan.omitted_messages or plan.capped_results or plan.shrinks)
 
 
-def is_legal(ledger: Ledger, plan: Plan) -> bool:
+def is_legal(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_POINTS) -> bool:
     """Tell whether what a plan keeps of a log is legal as it stands, the lead and what follows it."""
     before: Shape | None = None
     for index in (*plan.lead, *range(plan.cut, min(plan.cut + 1, len(ledger)))):
         if rule_broken(before, ledger.shapes[index]):
             return False
         before = ledger.shapes[index]
-    return ledger.legal_after(plan.cut) and ledger.cache_points(plan.cut, plan.lead) <= MAX_CACHE_POINTS
+    return ledger.legal_after(plan.cut) and ledger.cache_points(plan.cut, plan.lead) <= max_cache_points
 
 
 def _messages(ledger: Ledger, plan: Plan) -> Iterator[Message]:

@@ -38,8 +38,10 @@ def run(arguments: list[str]) -> int:
         arguments: What follows the program's name.
 
     Returns:
-        Exit code: 0, 2 for bad input, 130 where the user interrupted.
+        Exit code: 0, 1 where the output can't be written, 2 for bad input, 130 where the user interrupted.
     """
+    if sys.stdout is None or sys.stderr is None:  # closed by whoever started the command
+        return 1
     try:
         code = app(args=arguments or ["--help"], prog_name=PROGRAM, standalone_mode=False)
     except typer.Exit as stop:
@@ -50,6 +52,11 @@ def run(arguments: list[str]) -> int:
         return _refuse(error.format_message())
     except StrandsCtxError as error:
         return _refuse(str(error))
+    except BrokenPipeError:
+        return 1
+    except OSError as error:
+        _refuse(f"the output can't be written: {error.strerror or error}")
+        return 1
     return code if isinstance(code, int) else 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from shutil import get_terminal_size
+from textwrap import fill
 
 from rich.console import Console
 from rich.table import Table
@@ -123,12 +125,29 @@ def print_table(workload: Workload, seed: int, entrants: Sequence[Contender], tr
 
 
 def _print_drawn(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(title=title, title_justify="left", pad_edge=False)
-    for index, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if index else "left", no_wrap=bool(index))
-    for row in rows:
-        table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
+    """Draw the table, in as many parts as the terminal is too narrow for it."""
+    console = Console(markup=False, highlight=False)
+    widths = [max(len(row[index]) for row in (headings, *rows)) + 3 for index in range(len(headings))]
+    for part in _parts(widths, console.width):
+        table = Table(title=title if part[0] == 1 else None, title_justify="left", pad_edge=False)
+        for index in (0, *part):
+            table.add_column(headings[index], justify="right" if index else "left", no_wrap=True)
+        for row in rows:
+            table.add_row(*(row[index] for index in (0, *part)))
+        console.print(table)
+
+
+def _parts(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Split the columns after the first into parts that fit beside it."""
+    parts: list[list[int]] = [[]]
+    left = room - widths[0]
+    for index, width in enumerate(widths[1:], 1):
+        if parts[-1] and width > left:
+            parts.append([])
+            left = room - widths[0]
+        parts[-1].append(index)
+        left -= width
+    return parts
 
 
 def _print_plain(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -138,6 +157,14 @@ def _print_plain(title: str, headings: Sequence[str], rows: Sequence[Sequence[st
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join((row[0].ljust(widths[0]), *cells)))
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _folded(line: str) -> str:
+    """Fold a line at the width of a terminal, under its second column."""
+    if not sys.stdout.isatty():
+        return line
+    indent = len(line) - len(line[line.find("  ", 3) :].lstrip()) if line.startswith("  ") else 0
+    return fill(line, get_terminal_size().columns, subsequent_indent=" " * indent, drop_whitespace=True) or line
 
 
 def _print_meanings(entrants: Sequence[Contender], trials: Sequence[Trial]) -> None:
@@ -150,4 +177,4 @@ def _print_meanings(entrants: Sequence[Contender], trials: Sequence[Trial]) -> N
     if failed:
         lines += ["", "Runs that ended early:"]
         lines += [f"  {trial.contender.ljust(width)}  {trial.error}" for trial in failed]
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("\n".join(map(_folded, lines)) + "\n")

@@ -24,7 +24,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 from strands_ctx import _host
 from strands_ctx.errors import BudgetError, HistoryError
 from strands_ctx.ledger import Ledger
-from strands_ctx.messages import seen_before, shape_of
+from strands_ctx.messages import shape_of
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter
@@ -32,8 +32,8 @@ from strands_ctx.types import Keep, Messages, TokenCounter
 from strands_ctx.view import build_view, is_legal, shows_log, standing_view
 
 from ._errors import BudgetExceededError
-from ._limits import Budget
-from ._log_caps import cap_log
+from ._limits import Budget, check_callables
+from ._log_caps import LogCaps
 from ._parking import Parking, removed_count
 from ._planning import Call, Planner
 from ._receipting import abandon_receipt, close_receipt, open_receipt
@@ -46,6 +46,9 @@ logger = logging.getLogger(__name__)
 
 RETRY_RATIO = 0.75
 """What the next attempt after an overflow takes of the refused view at most."""
+
+IMPLAUSIBLE_RATIO = 0.02
+"""Share of a known window below which a refusal is taken for a fault that passes, and not remembered."""
 
 OnReceipt = Callable[[Receipt], None]
 
@@ -69,14 +72,16 @@ class ViewManager(NullConversationManager):
         keep: Keep = "head_tail",
     ) -> None:
         """Take the arguments that the managers have checked."""
+        check_callables(counter, on_receipt)
         super().__init__()
         self._per_turn = per_turn
         self._counter: TokenCounter = counter if counter is not None else TiktokenCounter()
         self._on_receipt = on_receipt
-        self._log_max_bytes = log_max_bytes
         self._exempt_tools = frozenset(exempt_tools)
         self._keep: Keep = keep
+        self._log_caps = LogCaps(log_max_bytes, self._exempt_tools, keep)
         self._parking = Parking()
+        self._budget = budget
         self._planner = Planner(policy, budget, self._parking)
         self._states: WeakKeyDictionary[Agent, AgentState] = WeakKeyDictionary()
 
@@ -93,13 +98,15 @@ class ViewManager(NullConversationManager):
             BudgetExceededError: If nothing that may be sent fits.
         """
         state, call = self._state(agent), _call_of(agent)
-        self._cap_copy(state, call)
-        upcoming = replace(state, checked=False, may_move=(state.calls + 1) % self._per_turn == 0)
+        self._log_caps.preview(call.messages, state.run_start if state.in_run else len(call.messages))
+        ledger = self._new_ledger()
+        ledger.inner.update(state.ledger.inner)
+        upcoming = replace(state, ledger=ledger, checked=False, may_move=(state.calls + 1) % self._per_turn == 0)
         try:
             decision = self._planner.decide(upcoming, call)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
-        return copy.deepcopy(build_view(state.ledger, decision.plan))
+        return copy.deepcopy(build_view(ledger, decision.plan, max_cache_points=call.max_cache_points))
 
     def receipts(self, agent: Agent) -> list[Receipt]:
         """Return the latest receipts of an agent, oldest first, that of a call in flight included."""
@@ -124,7 +131,7 @@ class ViewManager(NullConversationManager):
         """
         state = self._state(agent)
         if not state.in_run:
-            self._cap_log(agent, state, len(agent.messages))
+            self._log_caps.apply(state, agent.messages, len(agent.messages))
 
     def reduce_context(self, agent: Agent, e: Exception | None = None, **kwargs: Any) -> None:
         """Tighten the view of the next call after an overflow that could not be retried; the log stays.
@@ -143,7 +150,8 @@ class ViewManager(NullConversationManager):
 
     def get_state(self) -> dict[str, Any]:
         """Return what a session stores: small JSON that changes only when a boundary moves."""
-        live = [state.stored for state in self._states.values()]
+        agents = [reference() for reference in self._states.keyrefs()]  # a list made at once: other threads add agents
+        live = [self._state(agent).stored for agent in agents if agent is not None]
         return {**super().get_state(), **self._parking.to_state(live)}
 
     def restore_from_session(self, state: dict[str, Any]) -> Any:
@@ -161,9 +169,11 @@ class ViewManager(NullConversationManager):
     def _state(self, agent: Agent) -> AgentState:
         state = self._states.get(agent)
         if state is None:
-            ledger = Ledger(self._counter, exempt_tools=self._exempt_tools, keep=self._keep)
-            state = self._states[agent] = AgentState(ledger)
+            state = self._states[agent] = AgentState(self._new_ledger())
         return state
+
+    def _new_ledger(self) -> Ledger:
+        return Ledger(self._counter, exempt_tools=self._exempt_tools, keep=self._keep)
 
     def _on_initialized(self, event: AgentInitializedEvent) -> None:
         _host.install_view_handler(event.agent, self._on_model_input)
@@ -188,7 +198,8 @@ class ViewManager(NullConversationManager):
         if not state.retrying:
             state.calls += 1
             state.may_move = state.calls % self._per_turn == 0
-        self._cap_log(event.agent, state, state.run_start)
+            self._budget.warn_of_unknown_window(event.agent.model)
+        self._log_caps.apply(state, event.agent.messages, state.run_start)
 
     def _on_model_input(self, context: Any) -> Any:
         """Replace the messages of one call by the view; the last input handler to run."""
@@ -196,8 +207,10 @@ class ViewManager(NullConversationManager):
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
         try:
             decision = self._planner.decide(state, call)
-            whole, legal = shows_log(decision.plan), is_legal(state.ledger, decision.plan)
-            view = call.messages if whole and legal else build_view(state.ledger, decision.plan)
+            points = call.max_cache_points
+            legal = is_legal(state.ledger, decision.plan, max_cache_points=points)
+            whole = legal and shows_log(decision.plan)
+            view = call.messages if whole else build_view(state.ledger, decision.plan, max_cache_points=points)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
         except HistoryError:
@@ -245,8 +258,9 @@ class ViewManager(NullConversationManager):
         attempt = int(refused * RETRY_RATIO)
         if not self._planner.can_fit(state, _call_of(agent), attempt):
             return False
-        smallest = min(refused, memory.refused_tokens or refused)
-        state.models[memory.key] = replace(memory, refused_tokens=smallest)
+        if refused >= IMPLAUSIBLE_RATIO * (getattr(agent.model, "context_window_limit", None) or 0):
+            smallest = min(refused, memory.refused_tokens or refused)
+            state.models[memory.key] = replace(memory, refused_tokens=smallest)
         state.attempt_tokens, state.may_move = attempt, True
         return True
 
@@ -255,32 +269,7 @@ class ViewManager(NullConversationManager):
         state.in_run, state.checked, state.retrying, state.attempt_tokens = False, False, False, None
         state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
         if not state.goes_on:
-            self._cap_log(event.agent, state, len(event.agent.messages))
-
-    def _cap_log(self, agent: Agent, state: AgentState, stop: int) -> None:
-        """Cap results in the log that a model call has carried, up to an index, once."""
-        messages: Any = agent.messages
-        start = min(state.log_capped_to, len(messages))
-        stop, results, dropped = self._cap(messages, start, stop)
-        state.log_capped_to = max(stop, state.log_capped_to)
-        if results:
-            state.log_capped_results += results
-            logger.warning("results=<%d>, bytes=<%d> | capped results of finished runs in the log", results, dropped)
-
-    def _cap_copy(self, state: AgentState, call: Call) -> None:
-        """Cap in a copy of the log what the next call would cap in the log first."""
-        start = min(state.log_capped_to, len(call.messages))
-        self._cap(call.messages, start, state.run_start if state.in_run else len(call.messages))
-
-    def _cap(self, messages: Messages, start: int, stop: int) -> tuple[int, int, int]:
-        """Cap seen results of a range in place; return where that ended, and how many results and bytes it took."""
-        if self._log_max_bytes is None:
-            return start, 0, 0
-        stop = min(stop, start + seen_before([shape_of(message) for message in messages[start:]]))
-        results, dropped = cap_log(
-            messages, start, stop, max_bytes=self._log_max_bytes, exempt_tools=self._exempt_tools, keep=self._keep
-        )
-        return stop, results, dropped
+            self._log_caps.apply(state, event.agent.messages, len(event.agent.messages))
 
 
 def _call_of(agent: Agent) -> Call:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from strands_ctx._host import HOST_COMPRESSION_THRESHOLD, HOST_DEFAULT_WINDOW_TOKENS
 from strands_ctx.errors import ConfigError
 from strands_ctx.plans import UNLIMITED_TOKENS, Limits
+from strands_ctx.types import TokenCounter
 
 DEFAULT_TARGET_RATIO = 0.3
 """What a cut leaves of the budget. Cutting far is cheap: the fewer cuts, the longer prompt caches stay warm."""
@@ -75,10 +76,15 @@ class Budget:
         window = getattr(model, "context_window_limit", None)
         if isinstance(window, int) and not isinstance(window, bool) and window > 0:
             return window
-        if self.budget_tokens is not None and self.threshold_ratio is None:
-            return UNLIMITED_TOKENS
-        warnings.warn(UNKNOWN_WINDOW, stacklevel=1)
-        return HOST_DEFAULT_WINDOW_TOKENS
+        return HOST_DEFAULT_WINDOW_TOKENS if self._needs_window() else UNLIMITED_TOKENS
+
+    def _needs_window(self) -> bool:
+        return not self.unlimited and (self.budget_tokens is None or self.threshold_ratio is not None)
+
+    def warn_of_unknown_window(self, model: Any) -> None:
+        """Warn where a model names no window that a limit depends on; once, as Python's filters have it."""
+        if self._needs_window() and not getattr(model, "context_window_limit", None):
+            warnings.warn(UNKNOWN_WINDOW, stacklevel=1)
 
 
 def model_key(model: Any) -> str:
@@ -114,6 +120,17 @@ def positive(parameter: str, value: int | None) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value <= 0):
         raise ConfigError(parameter, value, "must be a whole number above 0, or None")
     return value
+
+
+def count(parameter: str, value: int | None) -> int:
+    """Check a number that may be 0; None counts as 0.
+
+    Raises:
+        ConfigError: If it is not a whole number of at least 0.
+    """
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ConfigError(parameter, value, "must be a whole number of at least 0")
+    return value or 0
 
 
 def check_target(budget_tokens: int | None, target_tokens: int | None, against: str = "budget_tokens") -> None:
@@ -159,6 +176,19 @@ def tool_set(exempt_tools: Collection[str]) -> frozenset[str]:
     Raises:
         ConfigError: If it is one text, or holds something else than texts.
     """
-    if isinstance(exempt_tools, str) or not all(isinstance(name, str) for name in exempt_tools):
+    names = tuple(exempt_tools) if isinstance(exempt_tools, Iterable) else (None,)
+    if isinstance(exempt_tools, str) or not all(isinstance(name, str) for name in names):
         raise ConfigError("exempt_tools", exempt_tools, "must be a collection of tool names, such as ('read_pdf',)")
-    return frozenset(exempt_tools)
+    return frozenset(names)
+
+
+def check_callables(counter: object, on_receipt: object) -> None:
+    """Check what a manager will call.
+
+    Raises:
+        ConfigError: If the counter is no token counter, or ``on_receipt`` can't be called.
+    """
+    if counter is not None and not isinstance(counter, TokenCounter):
+        raise ConfigError("counter", counter, "must count_text, count_message and count_tools, and say whether exact")
+    if on_receipt is not None and not callable(on_receipt):
+        raise ConfigError("on_receipt", on_receipt, "must be a function of one receipt, or None")

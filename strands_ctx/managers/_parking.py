@@ -21,6 +21,9 @@ from ._state import STATE_VERSION, StoredView
 
 logger = logging.getLogger(__name__)
 
+MAX_PARKED = 64
+"""Stored views that wait at the same time; older ones are dropped, and their logs start without a cut."""
+
 
 class Parking:
     """Parked views, and what was adopted of other managers.
@@ -34,7 +37,7 @@ class Parking:
         self.summary_message: Message | None = None
         self._views: list[StoredView] = []
 
-    def park(self, state: Mapping[str, Any]) -> Messages | None:
+    def park(self, state: Any) -> Messages | None:
         """Take the state of a session.
 
         Args:
@@ -44,22 +47,27 @@ class Parking:
         Returns:
             Messages to be put before the restored ones, or None.
         """
+        if not isinstance(state, Mapping):
+            logger.warning("state=<%s> | stored state is no state, starting without", type(state).__name__)
+            return None
         version, views = state.get("version", STATE_VERSION), state.get("views")
         if views is not None and version != STATE_VERSION:
             logger.warning("version=<%s> | stored views are of another version, starting without a cut", version)
             views = None
         found = [StoredView.from_state(view) for view in views] if isinstance(views, list) else []
-        self._views = [*self._views, *(view for view in found if view is not None)]
+        newest = {view.fingerprint: view for view in (*self._views, *found) if view is not None}
+        self._views = list(newest.values())[-MAX_PARKED:]
         self.summary_message = _message(state.get("summary_message"))
         return [copy.deepcopy(self.summary_message)] if self.summary_message else None
 
     def find(self, messages: Messages) -> StoredView | None:
-        """Find the newest parked view that belongs to a log."""
-        return next((view for view in reversed(self._views) if view.belongs_to(messages)), None)
+        """Find the parked view that belongs to a log; of several, the one whose boundaries went farthest."""
+        own = [view for view in self._views if view.belongs_to(messages)]
+        return max(own, key=lambda view: (view.boundaries.cut, view.boundaries.cap_line), default=None)
 
-    def take(self, view: StoredView) -> None:
-        """Take a view that an agent has claimed out of the parking."""
-        self._views = [parked for parked in self._views if parked is not view]
+    def take(self, messages: Messages) -> None:
+        """Take out of the parking what belongs to a log, once its agent has claimed the farthest."""
+        self._views = [view for view in self._views if not view.belongs_to(messages)]
 
     def to_state(self, live: Iterable[StoredView | None]) -> dict[str, Any]:
         """Return what a session stores: live views and those still parked."""
@@ -74,13 +82,13 @@ def _message(value: Any) -> Message | None:
     """Return a value if it is a message, else None."""
     try:
         shape_of(value)
-    except HistoryError:
+        message: Message = copy.deepcopy(value)
+    except (HistoryError, RecursionError):
         return None
-    message: Message = value
     return message
 
 
-def removed_count(state: Mapping[str, Any]) -> int:
+def removed_count(state: Any) -> int:
     """Read how many stored messages a session leaves out when it restores; 0 where that is unreadable."""
-    count = state.get("removed_message_count")
+    count = state.get("removed_message_count") if isinstance(state, Mapping) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
 from strands_ctx.drafts import Load
-from strands_ctx.errors import BudgetError
+from strands_ctx.messages import MAX_CACHE_POINTS
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
 from strands_ctx.selection import lead_of
@@ -14,7 +15,9 @@ from strands_ctx.types import Messages, SystemPrompt, ToolSpec
 
 from ._limits import Budget, model_key
 from ._parking import Parking
-from ._state import AgentState, StoredView, fingerprint
+from ._state import AgentState, StoredView
+
+logger = logging.getLogger(__name__)
 
 REFUSED_RATIO = 0.95
 """What a view may take of the smallest view that the provider ever refused."""
@@ -35,6 +38,12 @@ class Call:
     messages: Messages
     system_prompt: SystemPrompt
     tool_specs: list[ToolSpec]
+
+    @property
+    def max_cache_points(self) -> int:
+        """How many cache points the system prompt leaves to the messages."""
+        blocks = self.system_prompt if isinstance(self.system_prompt, list) else ()
+        return max(MAX_CACHE_POINTS - sum("cachePoint" in block for block in blocks), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +91,7 @@ class Planner:
             HistoryError: If a message is not a Converse message.
         """
         self._update(state, call.messages)
-        claimed = self._parking.find(call.messages)
-        standing, boundaries = _standing(state, claimed, call.messages)
+        standing, boundaries, claimed = self._standing(state, call.messages)
         key = model_key(call.model)
         memory = claimed.memory if claimed is not None and claimed.memory.key == key else state.memory(key)
         load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), memory.calibration)
@@ -94,6 +102,16 @@ class Planner:
             plan = replace(plan, reason="overflow")
         over = load.tokens(plan.features) > limits.trigger_tokens
         return Decision(plan, limits, standing, claimed, over, key)
+
+    def _standing(self, state: AgentState, messages: Messages) -> tuple[str, Boundaries, StoredView | None]:
+        """Find the boundaries that stand for a log: kept, restored, or none where the log is another one."""
+        stored = state.stored
+        if stored is not None and stored.belongs_to(messages):
+            return "kept", state.boundaries, None
+        claimed = self._parking.find(messages)
+        if claimed is not None:
+            return "restored", claimed.boundaries, claimed
+        return ("kept", state.boundaries, None) if stored is None else ("reset", Boundaries(), None)
 
     def _update(self, state: AgentState, messages: Messages) -> None:
         """Bring the ledger up to date: wholly at the start of a run, then only what a view can hold."""
@@ -108,7 +126,8 @@ class Planner:
         trial = replace(state, attempt_tokens=attempt_tokens, may_move=True)
         try:
             self.decide(trial, call)
-        except BudgetError:
+        except Exception:
+            logger.debug("attempt_tokens=<%d> | no smaller view can be made", attempt_tokens, exc_info=True)
             return False
         return True
 
@@ -117,22 +136,12 @@ class Planner:
         if decision.standing == "reset":
             state.forget()
         if decision.claimed is not None:
-            self._parking.take(decision.claimed)
+            self._parking.take(state.ledger.messages)
             state.adopt(decision.claimed)
         state.model_key = decision.model_key
         state.stand(decision.plan.boundaries)
         state.plan = decision.plan
         state.checked = True
-
-
-def _standing(state: AgentState, claimed: StoredView | None, messages: Messages) -> tuple[str, Boundaries]:
-    """Find the boundaries that stand for a log: restored, kept, or none where the log is another one."""
-    if claimed is not None:
-        return "restored", claimed.boundaries
-    stored = state.stored
-    if stored is None or stored.fingerprint == fingerprint(messages, stored.boundaries):
-        return "kept", state.boundaries
-    return "reset", Boundaries()
 
 
 def _lowered(limits: Limits, refused_tokens: int | None, attempt_tokens: int | None) -> Limits:

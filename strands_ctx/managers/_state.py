@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from strands_ctx.digests import digest
 from strands_ctx.ledger import Ledger
-from strands_ctx.messages import digest
 from strands_ctx.plans import Boundaries, Plan
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens.calibration import Calibration, Features
@@ -96,7 +96,7 @@ class StoredView:
 
     def belongs_to(self, messages: Sequence[Message]) -> bool:
         """Tell whether a log is the one that these boundaries were drawn in."""
-        return self.fingerprint == fingerprint(messages, self.boundaries)
+        return bool(self.fingerprint) and self.fingerprint == fingerprint(messages, self.boundaries)
 
 
 def _index(value: Any) -> int:
@@ -158,6 +158,7 @@ class AgentState:
         turn_open: Whether it has had its prompt.
         goes_on: Whether the next invocation carries the same turn on.
         log_capped_to: Index up to which results in the log are capped already.
+        log_capped_last: The message before that index; another one there means another log.
         log_capped_results: How many of them were capped.
         call_inputs: System prompt and tools as last counted, with their raw tokens.
     """
@@ -180,6 +181,7 @@ class AgentState:
     turn_open: bool = False
     goes_on: bool = False
     log_capped_to: int = 0
+    log_capped_last: Any = None
     log_capped_results: int = 0
     call_inputs: tuple[SystemPrompt, list[ToolSpec], int, int] | None = None
 

@@ -10,7 +10,7 @@ from strands_ctx.plans import Policy
 from strands_ctx.types import TokenCounter
 
 from ._base import OnReceipt, ViewManager
-from ._limits import Budget, check_target, positive, threshold_ratio
+from ._limits import Budget, check_target, count, positive, threshold_ratio
 
 
 class BudgetSuffixManager(ViewManager):
@@ -55,12 +55,12 @@ class BudgetSuffixManager(ViewManager):
         proactive_compression: bool | Mapping[str, Any] | None = None,
     ) -> None:
         """Check the arguments."""
-        check_cap("max_bytes_per_result", max_bytes_per_result)
+        check_cap("max_bytes_per_result", max_bytes_per_result, optional=True)
         check_target(positive("budget_tokens", budget_tokens), positive("target_tokens", target_tokens))
         super().__init__(
             policy=Policy(
                 max_user_turns=positive("max_user_turns", max_user_turns),
-                pin_first=positive("pin_first", pin_first) or 0,
+                pin_first=count("pin_first", pin_first),
             ),
             budget=Budget(
                 budget_tokens=budget_tokens,

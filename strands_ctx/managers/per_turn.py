@@ -11,10 +11,14 @@ from strands_ctx.plans import Policy
 from strands_ctx.types import TokenCounter
 
 from ._base import OnReceipt, ViewManager
-from ._limits import Budget, check_target, positive, threshold_ratio, tool_set
+from ._limits import Budget, check_target, count, positive, threshold_ratio, tool_set
 
 WORKING_SET_TOKENS = 40_000
 """The soft budget where none is explicit. See docs/benchmarks.md for the measurement that chose it."""
+
+
+RECENT_TOKENS = 12_000
+"""How much of results that were seen stays whole. Chosen by the same measurement."""
 
 
 class PerTurnManager(ViewManager):
@@ -57,7 +61,7 @@ class PerTurnManager(ViewManager):
         budget_tokens: int | None = None,
         *,
         target_tokens: int | None = None,
-        recent_tokens: int = 12_000,
+        recent_tokens: int = RECENT_TOKENS,
         old_result_max_bytes: int = 600,
         first_sight_max_bytes: int | None = None,
         per_turn: bool | int = True,
@@ -71,8 +75,8 @@ class PerTurnManager(ViewManager):
     ) -> None:
         """Check the arguments."""
         check_cap("old_result_max_bytes", old_result_max_bytes)
-        check_cap("first_sight_max_bytes", first_sight_max_bytes)
-        check_cap("max_bytes_per_result", max_bytes_per_result)
+        check_cap("first_sight_max_bytes", first_sight_max_bytes, optional=True)
+        check_cap("max_bytes_per_result", max_bytes_per_result, optional=True)
         if first_sight_max_bytes is not None and first_sight_max_bytes < old_result_max_bytes:
             raise ConfigError(
                 "first_sight_max_bytes",
@@ -87,10 +91,10 @@ class PerTurnManager(ViewManager):
         super().__init__(
             policy=Policy(
                 old_result_max_bytes=old_result_max_bytes,
-                recent_tokens=_recent(recent_tokens),
+                recent_tokens=_recent(recent_tokens, budget_tokens),
                 first_sight_max_bytes=first_sight_max_bytes,
                 max_user_turns=positive("max_user_turns", max_user_turns),
-                pin_first=positive("pin_first", pin_first) or 0,
+                pin_first=count("pin_first", pin_first),
             ),
             budget=Budget(
                 budget_tokens=budget_tokens,
@@ -106,10 +110,12 @@ class PerTurnManager(ViewManager):
         )
 
 
-def _recent(recent_tokens: int) -> int:
-    if isinstance(recent_tokens, bool) or not isinstance(recent_tokens, int) or recent_tokens < 0:
-        raise ConfigError("recent_tokens", recent_tokens, "must be a whole number of at least 0")
-    return recent_tokens
+def _recent(recent_tokens: int, budget_tokens: int | None) -> int:
+    """Check the size of what stays whole; a budget that is smaller than the default bounds it by itself."""
+    recent = count("recent_tokens", recent_tokens)
+    if budget_tokens is not None and recent > budget_tokens and recent != RECENT_TOKENS:
+        raise ConfigError("recent_tokens", recent_tokens, f"must be at most budget_tokens ({budget_tokens:,})")
+    return recent
 
 
 def _every(per_turn: bool | int) -> int:

@@ -70,3 +70,16 @@ def calls_of(step: Step) -> list[ToolCall]:
     if isinstance(step, str):
         return []
     return [step] if isinstance(step, ToolCall) else list(step)
+
+
+def ids_of(messages: Sequence[Any]) -> set[str]:
+    """Collect the ids of the tool calls in messages.
+
+    Args:
+        messages: A request's messages.
+
+    Returns:
+        The ids.
+    """
+    uses = (block.get("toolUse") for message in messages for block in message["content"])
+    return {str(use.get("toolUseId")) for use in uses if isinstance(use, dict)}

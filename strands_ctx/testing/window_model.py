@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from strands_ctx.testing import provider_tokens
 from strands_ctx.testing.prompt_cache import PromptCache, freeze
 from strands_ctx.testing.requests import Outcome, Request, UsageStyle, usage_of
 from strands_ctx.testing.rules import ProviderRuleError, strict_violations
-from strands_ctx.testing.script import ScriptExhaustedError, Step, ToolCall, calls_of
+from strands_ctx.testing.script import ScriptExhaustedError, Step, ToolCall, calls_of, ids_of
 from strands_ctx.testing.stream_events import stream_events
 from strands_ctx.types import ToolSpec
 
@@ -67,13 +68,11 @@ class WindowModel(Model):
 
         Args:
             script: The answers in order: a ``ToolCall``, a list of parallel ones, or the text that ends a turn.
-            context_window_limit: Window in tokens by the model's own rule; none for a model that doesn't tell and
-                doesn't refuse.
+            context_window_limit: Window in tokens by the model's own rule; none to neither tell nor refuse.
             max_tokens: Output tokens that the provider reserves in the window.
             usage: How the usage metadata tells cached tokens.
             cache: Whether prompts are cached, read at 0.1 and written at 1.25 of the price of an input token.
-            strict: Whether requests of the agent that break a provider's rules are refused. A manager's own requests
-                are not, since the providers that merge neighbours of one role would answer them.
+            strict: Whether requests of the agent that break a provider's rules are refused; a manager's own are not.
             side_reply: Answer to requests that are not part of the script.
             structured: Input of the tool that a structured output request forces.
             overflow_text: The refusal's text; ``{tokens}``, ``{limit}`` and ``{max_tokens}`` are filled in.
@@ -103,7 +102,7 @@ class WindowModel(Model):
         self._overflow_text, self._overflow_error = overflow_text, overflow_error
         self._fail_at, self._delay_s = dict(fail_at or {}), delay_s
         self._offered: frozenset[str] = frozenset()
-        self._ids = 0
+        self._ids, self._taken = 0, set[str]()
 
     @property
     def answered(self) -> list[Request]:
@@ -253,10 +252,14 @@ class WindowModel(Model):
         return self._structured
 
     def _tool_use(self, call: ToolCall) -> dict[str, Any]:
-        self._ids += call.id is None
-        return {"toolUse": {"toolUseId": call.id or f"tooluse_{self._ids:05d}", "name": call.name, "input": call.input}}
+        return {"toolUse": {"toolUseId": call.id or self._free_id(), "name": call.name, "input": call.input}}
+
+    def _free_id(self) -> str:
+        self._ids = next(n for n in itertools.count(self._ids + 1) if f"tooluse_{n:05d}" not in self._taken)
+        return f"tooluse_{self._ids:05d}"
 
     def _receive(self, messages: Any, specs: Sequence[ToolSpec], system: str | None, *, side: bool) -> int:
+        self._taken.update(ids_of(messages))  # a restored session has ids of its own
         parts = [freeze((system, specs)), *(freeze(message) for message in messages)]
         part_tokens = [
             provider_tokens.count_prompt_text(system or "") + provider_tokens.count_tool_specs(specs),

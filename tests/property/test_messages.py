@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strands_ctx.capping import cap_message
+from strands_ctx.digests import digest
 from strands_ctx.ledger import Ledger
-from strands_ctx.messages import check_messages, digest, newest_start, pair_partners, shape_of, turn_starts
+from strands_ctx.messages import check_messages, newest_start, pair_partners, shape_of, turn_starts
 from strands_ctx.testing.rules import strict_violations
 from strands_ctx.types import Messages
 from tests.builders import assistant, cycle, ids, result, user

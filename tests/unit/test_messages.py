@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from strands_ctx.digests import digest
 from strands_ctx.errors import HistoryError
 from strands_ctx.messages import (
     STRUCTURED_OUTPUT_PROMPT,
     Problem,
     check_messages,
-    digest,
     newest_start,
     pair_partners,
     seen_before,

@@ -14,10 +14,12 @@ from tests.builders import (
     cycle,
     limits_of,
     load_of,
+    pinned,
     planned,
     texts,
     tokens_of,
     turn,
+    use,
     user,
     words,
 )
@@ -62,7 +64,7 @@ def test_a_huge_newest_result_is_capped_to_the_budget():
     plan, view = planned(log, limits_of(2_000))
     taken = tokens_of(view, WordCounter(), load_of())
     assert ("newest", 1, 0) == (plan.reason, plan.capped_results, plan.omitted_messages)
-    assert 1_800 <= taken <= 2_000
+    assert 1_700 <= taken <= 2_000
     assert "bytes shown" in texts(view[2])[0]
 
 
@@ -178,3 +180,12 @@ def test_a_cut_does_not_move_at_every_call_beside_a_large_system_prompt():
         kept.append(len(log) - plan.cut)
     moves = sum(before != after for before, after in pairwise(cuts))
     assert (True, True, True) == (moves > 0, moves <= 12, min(kept[cuts.index(cuts[-1]) :]) > 6)
+
+
+def test_stand_ins_for_pinned_calls_count_against_the_budget():
+    """Three pinned calls whose results are gone: without room for their stand-in results nothing is sent."""
+    lost = pinned(assistant(use("a"), use("b"), use("c")))
+    log = [user("go"), lost, user("and?"), assistant(words(600)), user("newest")]
+    needed = tokens_of(planned(log, limits_of(600))[1], WordCounter(), load_of())
+    with pytest.raises(BudgetError):
+        planned(log, limits_of(needed - 1))

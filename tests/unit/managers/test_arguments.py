@@ -20,7 +20,6 @@ SUFFIX = [
     {"target_tokens": 60_001, "budget_tokens": 60_000},
     {"max_user_turns": 0},
     {"max_user_turns": -1},
-    {"pin_first": 0},
     {"pin_first": -2},
     {"max_bytes_per_result": 63},
     {"max_bytes_per_result": 0},

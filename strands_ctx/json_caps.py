@@ -1,0 +1,236 @@
+"""Caps of JSON: a smaller value of the same outer type, whose size is that of its compact UTF-8 text.
+
+- An object keeps its first keys, as many as fit; ``"..."`` counts what is left out.
+- An array keeps its head and its tail; a text between them counts what is shown.
+- A text is cut as any text is. Whatever else is too large, or lies too deep, becomes a cut text of its JSON.
+
+What JSON can't hold is written as text: bytes as their number, sets in order, dates and numbers of other kinds as they
+print, other objects by the name of their class. NaN and the infinities are null. Work grows with the cap and, once,
+with the size of the value; no depth exhausts the stack.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence, Set
+from itertools import chain, islice
+from typing import Any
+
+from .shares import fair_shares
+from .text_cuts import MIN_CAP_BYTES, count_bytes, cut_text
+from .types import Keep
+
+MAX_DEPTH = 16
+"""Levels that a cap opens; what lies deeper and is too large becomes a text."""
+
+ITEM_RATIO = 0.25
+"""The share of an array's room up to which its items are kept whole: at most four are cut."""
+
+LEAST_SHARE_BYTES = MIN_CAP_BYTES + 4
+"""What a value that is cut keeps: the smallest cap, quotes, and the two escapes of the marker."""
+
+MAX_WALKED = 2_000_000
+"""Most values that are visited to size one that can't be written as JSON, such as one that holds itself."""
+
+COUNT_KEY = "..."
+"""The key under which a capped object counts its keys; more dots where an object has that key."""
+
+_UNFIT = object()
+"""What a cap answers where it is too small for the type; every JSON value is a possible answer."""
+
+_FAULTS = (RecursionError, TypeError, ValueError)
+"""What writing and reading JSON raise: for a depth, a key, and a cycle or an enormous number."""
+
+
+def json_text(value: Any) -> str:
+    """Write a value as compact JSON.
+
+    Raises:
+        RecursionError: If it is nested too deep.
+        TypeError: If a key can't be one of JSON.
+        ValueError: If it holds itself, or a number of thousands of digits.
+    """
+    text = _ENCODER.encode(value)
+    if "NaN" in text or "Infinity" in text:
+        text = _ENCODER.encode(json.loads(text, parse_constant=_null))
+    return text
+
+
+def shown_json(value: Any) -> tuple[str, int]:
+    """Write a value as text and size it.
+
+    Args:
+        value: Anything.
+
+    Returns:
+        Its compact JSON, or its type and size where it has none, and the bytes of its JSON.
+    """
+    try:
+        text = json_text(value)
+    except _FAULTS:
+        size = _walked_bytes(value)
+        return f"<{type(value).__name__} of {size:,} bytes>", size
+    return text, count_bytes(text)
+
+
+def cap_json(value: Any, max_bytes: int, *, keep: Keep = "head_tail") -> tuple[Any] | None:
+    """Shorten a JSON value that is larger than a number of bytes.
+
+    Args:
+        value: The value; it is left as it is, and nothing of it is in the result.
+        max_bytes: The cap, at least 64.
+        keep: Which end of an array or a text stays.
+
+    Returns:
+        A value of the same outer type, alone in a tuple, or None where the cap is too small for the type.
+    """
+    capped = _fit(value, max_bytes, 0, keep)
+    if capped is _UNFIT:
+        return None
+    return (capped,) if count_bytes(json_text(capped)) <= max_bytes else None
+
+
+def _fit(value: Any, room: int, depth: int, keep: Keep) -> Any:
+    whole = _whole(value, room)
+    if whole is not _UNFIT:
+        return whole
+    if isinstance(value, str):
+        return _cut_string(value, count_bytes(value), room, depth, keep)
+    fitted: Any = _UNFIT
+    if depth < MAX_DEPTH and isinstance(value, dict):
+        fitted = _fit_object(value, room, depth, keep)
+    elif depth < MAX_DEPTH and isinstance(value, list | tuple):
+        fitted = _fit_array(value, room, depth, keep)
+    if fitted is not _UNFIT or not depth:
+        return fitted
+    return _cut_string(*shown_json(value), room, depth, keep)
+
+
+def _whole(value: Any, room: int) -> Any:
+    """Return a plain copy of a value that fits."""
+    if _walked_bytes(value, room) > room:
+        return _UNFIT
+    try:
+        text = json_text(value)
+        return json.loads(text) if count_bytes(text) <= room else _UNFIT
+    except _FAULTS:
+        return _UNFIT
+
+
+def _fit_object(value: dict[Any, Any], room: int, depth: int, keep: Keep) -> Any:
+    count_key = COUNT_KEY
+    while count_key in value:
+        count_key += "."
+    total = len(value)
+    reserve = len(f'"{count_key}":"{total:,} of {total:,} keys shown",')
+    left = room - 2 - reserve
+    keys, sizes, least = [], [], 0
+    for key, item in value.items():
+        size = _size_within(item, room)
+        cost = _size_within(str(key), room) + 2
+        if least + cost + min(size, LEAST_SHARE_BYTES) > left:
+            break
+        left -= cost
+        least += min(size, LEAST_SHARE_BYTES)
+        keys.append(key)
+        sizes.append(size)
+    if not keys:
+        return _UNFIT
+    shares = fair_shares(sizes, left + reserve if len(keys) == total else left)
+    shown = {str(key): _fit(value[key], share, depth + 1, keep) for key, share in zip(keys, shares, strict=True)}
+    if len(keys) < total:
+        shown[count_key] = f"{len(keys):,} of {total:,} keys shown"
+    return shown
+
+
+def _fit_array(items: Sequence[Any], room: int, depth: int, keep: Keep) -> Any:
+    total = len(items)
+    reserve = len(_items_marker(total, total)) + 3
+    left = room - 2 - reserve
+    floor = max(int(room * ITEM_RATIO), LEAST_SHARE_BYTES)
+    sizes: dict[int, int] = {}
+    least = 0
+    for index in _from_ends(total, keep):
+        size = _size_within(items[index], room)
+        if least + min(size, floor) + 1 > left:
+            break
+        left -= 1
+        least += min(size, floor)
+        sizes[index] = size
+    if not sizes:
+        return _UNFIT
+    kept = sorted(sizes)
+    shares = fair_shares([sizes[index] for index in kept], left + reserve if len(kept) == total else left)
+    shown = [_fit(items[index], share, depth + 1, keep) for index, share in zip(kept, shares, strict=True)]
+    if len(kept) < total:
+        gap = next((place for place, index in enumerate(kept) if index != place), len(kept))
+        shown.insert(gap, _items_marker(len(kept), total))
+    return shown
+
+
+def _from_ends(total: int, keep: Keep) -> Iterable[int]:
+    backwards = range(total - 1, -1, -1)
+    if keep == "head_tail":
+        return islice(chain.from_iterable(zip(range(total), backwards, strict=True)), total)
+    return range(total) if keep == "head" else backwards
+
+
+def _items_marker(shown: int, total: int) -> str:
+    return f"[... {shown:,} of {total:,} items shown ...]"
+
+
+def _cut_string(text: str, total_bytes: int, room: int, depth: int, keep: Keep) -> Any:
+    """Cut a text so that its JSON fits, quotes and escapes included."""
+    cap = min(room - 2, total_bytes - 1)
+    while cap >= MIN_CAP_BYTES:
+        cut = cut_text(text, total_bytes, cap, keep)
+        size = count_bytes(json_text(cut))
+        if size <= room:
+            return cut
+        cap = min(cap - 1, max(cap * room // size, MIN_CAP_BYTES if cap > MIN_CAP_BYTES else 0))
+    return f"[... 0 of {total_bytes:,} bytes shown ...]" if depth else _UNFIT
+
+
+def _size_within(value: Any, limit: int) -> int:
+    """Size a value, or answer ``limit + 1`` where it is larger or can't be written as one."""
+    if _walked_bytes(value, limit) > limit:
+        return limit + 1
+    try:
+        return min(count_bytes(json_text(value)), limit + 1)
+    except _FAULTS:
+        return limit + 1
+
+
+def _walked_bytes(value: Any, limit: int | None = None) -> int:
+    """Size a value from below without recursion, up to a limit."""
+    total, walked, stack = 0, 0, [value]
+    while stack and walked < MAX_WALKED and (limit is None or total <= limit):
+        item = stack.pop()
+        walked += 1
+        if isinstance(item, str):
+            total += len(item) + 2 if limit is not None else count_bytes(item) + 2
+        elif isinstance(item, dict | list | tuple):
+            total += 2 + max(len(item) - 1, 0) + (len(item) if isinstance(item, dict) else 0)
+            if limit is None or total <= limit:
+                stack.extend(chain(map(str, item), item.values()) if isinstance(item, dict) else item)
+        else:
+            total += max(1, item.bit_length() * 3 // 10) if isinstance(item, int) else 1
+    return total
+
+
+def _plain(value: Any) -> Any:
+    """Write what JSON can't hold, the same in every process."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value):,} bytes>"
+    if isinstance(value, Set):
+        return sorted(map(str, value))
+    kind: Any = type(value)
+    has_words = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
+    return str(value) if has_words else f"<{kind.__name__}>"
+
+
+def _null(_name: str) -> None:
+    return None
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)

@@ -1,0 +1,112 @@
+"""Media in capped results: what it weighs, and the text that stands in its place.
+
+Images, documents, video and audio can't be shortened, so they stay whole or become a text with kind, format, name and
+size. A name was chosen by whoever made the file: only letters, digits and a few signs of it are shown, in quotes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from .text_cuts import count_bytes
+from .tokens.image_size import image_size
+from .tokens.media import DOCUMENT_TOKENS, MAX_IMAGE_TOKENS, UNKNOWN_DURATION_S, VIDEO_TOKENS_PER_S
+
+MEDIA_KINDS = ("image", "document", "video", "audio")
+"""The kinds of content that become placeholders."""
+
+BYTES_PER_TOKEN = 4
+"""Turns the estimated tokens of media whose bytes are elsewhere, as in S3, into bytes to hold a cap against."""
+
+MAX_NAME_CHARS = 80
+"""Most characters of a name or location that a placeholder shows."""
+
+_ELSEWHERE_TOKENS = {"image": MAX_IMAGE_TOKENS, "video": UNKNOWN_DURATION_S * VIDEO_TOKENS_PER_S}
+_HEADER_BYTES = 65_536
+_SAFE_SIGNS = frozenset(" ._-/:")
+
+
+def media_of(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """Find the kind and the value of an item that is media, or None."""
+    for kind in MEDIA_KINDS:
+        if isinstance(value := item.get(kind), dict):
+            return kind, value
+    return None
+
+
+def media_bytes(kind: str, media: Mapping[str, Any]) -> int:
+    """Weigh media: the bytes or texts of its source; where these are elsewhere, four bytes an estimated token."""
+    size = _source_bytes(media.get("source"))
+    return _ELSEWHERE_TOKENS.get(kind, DOCUMENT_TOKENS) * BYTES_PER_TOKEN if size is None else size
+
+
+def placeholder(kind: str, media: Mapping[str, Any], max_bytes: int) -> str:
+    """Describe media in one line.
+
+    Args:
+        kind: ``image``, ``document``, ``video`` or ``audio``.
+        media: The value of the block.
+        max_bytes: Where the description would be larger, it goes without the name, at least 64.
+
+    Returns:
+        A text such as ``[image: png, 120,331 bytes, 800 x 600]``.
+    """
+    source = media.get("source")
+    size = _source_bytes(source)
+    pixels = image_size(_header(source)) if kind == "image" else None
+    facts = [
+        "".join(sign for sign in str(media.get("format") or "")[:8] if sign.isascii() and sign.isalnum()).lower(),
+        _quoted(media.get("name")),
+        "" if size is None else f"{size:,} bytes",
+        f"{pixels[0]:,} x {pixels[1]:,}" if pixels else "",
+        _quoted(_location(source)),
+    ]
+    text = _listed(kind, facts)
+    return text if count_bytes(text) <= max_bytes else _listed(kind, [facts[0], facts[2]])
+
+
+def _listed(kind: str, facts: list[str]) -> str:
+    known = ", ".join(filter(None, facts))
+    return f"[{kind}: {known}]" if known else f"[{kind}]"
+
+
+def _quoted(name: Any) -> str:
+    if not isinstance(name, str):
+        return ""
+    start = name[: 4 * MAX_NAME_CHARS]
+    safe = "".join(sign if unicodedata.category(sign)[0] in "LMN" or sign in _SAFE_SIGNS else " " for sign in start)
+    short = " ".join(safe.split())[:MAX_NAME_CHARS].strip()
+    return f'"{short}"' if short else ""
+
+
+def _source_bytes(source: Any) -> int | None:
+    if not isinstance(source, dict):
+        return None
+    payload = source.get("bytes")
+    if isinstance(payload, str):
+        return len(payload) * 3 // 4 - payload.endswith("=") - payload.endswith("==")
+    if isinstance(payload, bytes | bytearray | memoryview):
+        return len(payload)
+    content = source.get("content")
+    texts = [source.get("text"), *(content if isinstance(content, list | tuple) else [content])]
+    sizes = [count_bytes(t) for t in (t.get("text") if isinstance(t, dict) else t for t in texts) if isinstance(t, str)]
+    return sum(sizes) if sizes else None
+
+
+def _location(source: Any) -> Any:
+    where = source.get("location") if isinstance(source, dict) else None
+    return where.get("uri") if isinstance(where, dict) else None
+
+
+def _header(source: Any) -> bytes:
+    payload = source.get("bytes") if isinstance(source, dict) else None
+    if isinstance(payload, str):
+        try:
+            return base64.b64decode(payload[: _HEADER_BYTES // 3 * 4])
+        except (binascii.Error, ValueError):
+            return b""
+    return bytes(payload[:_HEADER_BYTES]) if isinstance(payload, bytes | bytearray | memoryview) else b""
