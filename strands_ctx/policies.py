@@ -21,6 +21,9 @@ KEPT_RATIO = 0.75
 UNSEEN_RATIO = 0.1
 """Share of the newest results left free when they are capped to fill a limit: how far off their count may be."""
 
+SURE_RATIO = 0.05
+"""Share of the newest results that a view has to leave free to be sent without capping them."""
+
 RETURN_RATIO = 0.85
 """Share of the trigger below which a log that was cut is sent whole again: a scale that wavers must not undo a cut."""
 
@@ -55,9 +58,11 @@ def plan_view(
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")
     boundaries = _under(policy, _advance(drafts, limits, standing), len(ledger))
-    if drafts.tokens(boundaries) <= limits.hard_tokens:
+    unseen = drafts.unseen_tokens(boundaries, limits.hard_tokens)
+    if drafts.tokens(boundaries) + int(unseen * SURE_RATIO) <= limits.hard_tokens:
         return drafts.plan(boundaries, _moved(standing, boundaries))
-    return drafts.plan(boundaries, "newest", _shrink(drafts, boundaries, limits))
+    shrinks = _shrink(drafts, boundaries, limits)
+    return drafts.plan(boundaries, "newest" if shrinks else _moved(standing, boundaries), shrinks)
 
 
 def _under(policy: Policy, standing: Boundaries, end: int) -> Boundaries:

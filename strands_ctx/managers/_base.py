@@ -151,7 +151,7 @@ class ViewManager(NullConversationManager):
     def get_state(self) -> dict[str, Any]:
         """Return what a session stores: small JSON that changes only when a boundary moves."""
         agents = [reference() for reference in self._states.keyrefs()]  # a list made at once: other threads add agents
-        live = [self._state(agent).stored for agent in agents if agent is not None]
+        live = [self._state(agent) for agent in agents if agent is not None]
         return {**super().get_state(), **self._parking.to_state(live)}
 
     def restore_from_session(self, state: dict[str, Any]) -> Any:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from strands_ctx.errors import HistoryError
 from strands_ctx.messages import shape_of
 from strands_ctx.types import Message, Messages
 
-from ._state import STATE_VERSION, StoredView
+from ._state import STATE_VERSION, AgentState, StoredView
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +69,10 @@ class Parking:
         """Take out of the parking what belongs to a log, once its agent has claimed the farthest."""
         self._views = [view for view in self._views if not view.belongs_to(messages)]
 
-    def to_state(self, live: Iterable[StoredView | None]) -> dict[str, Any]:
-        """Return what a session stores: live views and those still parked."""
-        views = [*self._views, *(view for view in live if view is not None)]
+    def to_state(self, live: Collection[AgentState]) -> dict[str, Any]:
+        """Return what a session stores: the views of live agents, and those parked that belong to none of them."""
+        waiting = (view for view in self._views if not any(view.belongs_to(s.ledger.messages) for s in live))
+        views = [*waiting, *(state.stored for state in live if state.stored is not None)]
         state: dict[str, Any] = {"version": STATE_VERSION, "views": [view.to_state() for view in views]}
         if self.summary_message is not None:
             state["summary_message"] = self.summary_message
