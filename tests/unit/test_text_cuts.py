@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.text_cuts import cap_text, count_bytes
+from strands_ctx.text_cuts import cap_text
 
 FAMILY = "👩‍👩‍👧"
 CHARACTERS = {
