@@ -17,7 +17,7 @@ from .types import Message
 from .view import note_text
 
 REPAIR_TOKENS = 48
-"""Raw tokens that a block takes at most which a repair adds: a stand-in result with its id, a stand-in prompt."""
+"""Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ class Drafts:
             results, other = results - saved_results, other - saved_other
         if omitted := cut - len(lead):
             other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
-        other += REPAIR_TOKENS * self._repairs(cut, lead)
+        repairs = self._repairs(cut, lead)
+        results, other = results + REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs
         fixed = self.load.system_tokens + self.load.tools_tokens
         return Features(results, other + fixed, len(lead) + end - cut)
 
