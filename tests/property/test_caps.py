@@ -80,6 +80,18 @@ def test_a_capped_text_keeps_every_promise(kind, keep):
     assert {} == broken
 
 
+@pytest.mark.parametrize("kind", ["ascii", "cjk", "emoji"])
+def test_no_text_grows_at_any_edge(kind):
+    """S16: every cap from 64 to 2,000 with texts of a byte or character less, as much, and more."""
+    whole, broken = PIECES[kind] * 400, {}
+    for cap in range(64, 2_001):
+        fitting = len(whole.encode()[:cap].decode(errors="ignore"))
+        for length in range(fitting - 1, fitting + 3):
+            if problems := broken_promises(whole[:length], cap, "head_tail"):
+                broken[length, cap] = problems
+    assert {} == broken
+
+
 @given(
     st.text(max_size=60),
     st.text(st.characters(), min_size=1, max_size=4),
