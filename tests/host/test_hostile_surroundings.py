@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 from strands import Agent, tool
+from strands.agent.conversation_manager import NullConversationManager
 from strands.hooks import AfterModelCallEvent
 from strands.session.file_session_manager import FileSessionManager
 from strands.types.exceptions import ContextWindowOverflowException
@@ -79,7 +80,7 @@ def test_a_counter_that_fails_while_tightening_does_not_replace_the_overflow():
 @pytest.mark.parametrize("replaced", ["cleared", "another list"])
 def test_a_log_that_is_replaced_is_capped_from_its_start(replaced):
     """What was capped in a log that is gone says nothing of the next one."""
-    agent = agent_of([*reads(6), "one", *reads(3), "two"], CapToolResultsManager(200))
+    agent = agent_of([*reads(2), "one", *reads(6), "two"], CapToolResultsManager(200))
     agent("Read.")
     if replaced == "cleared":
         agent.messages.clear()
@@ -87,7 +88,19 @@ def test_a_log_that_is_replaced_is_capped_from_its_start(replaced):
         agent.messages = []
     agent("Read again.")
     results = [b["toolResult"]["content"][0]["text"] for m in agent.messages for b in m["content"] if "toolResult" in b]
-    assert [True] * 3 == [len(text.encode()) <= 200 for text in results]
+    assert [True] * 6 == [len(text.encode()) <= 200 for text in results]
+
+
+def test_a_longer_log_in_place_of_another_is_capped_from_its_start():
+    """The place up to which the first log was capped lies inside the second one, and says nothing of it."""
+    other = agent_of([*reads(6), "one"], NullConversationManager())
+    other("Read.")
+    agent = agent_of([*reads(2), "one", "two"], CapToolResultsManager(200))
+    agent("Read.")
+    agent.messages = other.messages
+    agent("Go on.")
+    results = [b["toolResult"]["content"][0]["text"] for m in agent.messages for b in m["content"] if "toolResult" in b]
+    assert [True] * 6 == [len(text.encode()) <= 200 for text in results]
 
 
 def test_stored_state_does_not_grow_with_restarts(tmp_path):

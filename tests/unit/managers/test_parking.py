@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strands_ctx.managers._parking import MAX_PARKED, Parking, removed_count
-from strands_ctx.managers._state import ModelMemory, StoredView
+from strands_ctx.managers._state import ModelMemory, StoredView, fingerprint
 from strands_ctx.plans import Boundaries
 
 
@@ -62,3 +62,26 @@ def test_what_a_hostile_view_names_is_brought_into_order():
     """Negative and huge numbers become boundaries that no log can be hurt by."""
     view = StoredView.from_state({"fingerprint": "a", "cut": 9, "cap_line": 2, "old_max_bytes": -5, "inner": [1, "x"]})
     assert (Boundaries(9, 9, None), (1, 0)) == (view.boundaries, view.inner)
+
+
+def test_of_several_views_of_one_log_the_farthest_is_claimed():
+    """An older state of the same log never moves its boundaries back, whichever was restored last."""
+    log = [{"role": ("user", "assistant")[n % 2], "content": [{"text": f"message {n}"}]} for n in range(12)]
+    parking = Parking()
+    for boundaries in (Boundaries(4, 8), Boundaries(2, 4)):
+        view = StoredView(fingerprint(log, boundaries), boundaries, ModelMemory("model"))
+        parking.park({"version": 1, "views": [view.to_state()]})
+    farthest = parking.find(log)
+    parking.take(log)
+    assert (Boundaries(4, 8), None) == (farthest and farthest.boundaries, parking.find(log))
+
+
+def test_the_first_of_several_views_is_claimed_only_if_it_went_farthest():
+    """The order of restoring does not decide."""
+    log = [{"role": ("user", "assistant")[n % 2], "content": [{"text": f"message {n}"}]} for n in range(12)]
+    parking = Parking()
+    for boundaries in (Boundaries(2, 4), Boundaries(4, 8)):
+        view = StoredView(fingerprint(log, boundaries), boundaries, ModelMemory("model"))
+        parking.park({"version": 1, "views": [view.to_state()]})
+    farthest = parking.find(log)
+    assert Boundaries(4, 8) == (farthest and farthest.boundaries)
