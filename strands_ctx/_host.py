@@ -7,7 +7,7 @@ Checked on 1.51.0 and 1.62.0 (read 2026-11-30): the middleware is public from 1.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .types import Messages, SystemPrompt, ToolSpec
@@ -68,3 +68,14 @@ def carries_on(event: Any) -> bool:
 def is_interrupted(event: Any) -> bool:
     """Tell whether an ``AfterInvocationEvent`` ends a run that waits for a person."""
     return getattr(getattr(event, "result", None), "stop_reason", None) == "interrupt"
+
+
+def own_cache_points(model: Any) -> int:
+    """Count the cache points that a model's configuration adds to the system prompt and the tools of each request.
+
+    Source: ``strands.models.bedrock``, 1.51 to 1.62; where it caches by itself it replaces those of the messages.
+    """
+    config = model.get_config() if hasattr(model, "get_config") else {}
+    options = config if isinstance(config, Mapping) else getattr(config, "__dict__", {})
+    by_itself = options.get("cache_config") is not None
+    return bool(options.get("cache_tools") or by_itself) + bool(options.get("cache_prompt") or by_itself)

@@ -10,28 +10,29 @@ blank, says what is missing, and capping it again changes nothing. Ids, status a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from .errors import ConfigError
 from .json_caps import cap_json, shown_json
-from .media_caps import media_bytes, media_of, placeholder
+from .media_caps import media_bytes, media_of, replaced
 from .shares import fair_shares
 from .text_cuts import MIN_CAP_BYTES, cap_text, count_bytes, cut_text
-from .types import Block, Keep, Message
+from .types import Keep
+
+Weigh: TypeAlias = Callable[[str, Mapping[str, Any]], int]
+"""How many bytes media count for, from kind and value."""
 
 __all__ = [
     "MIN_CAP_BYTES",
-    "cap_message",
+    "Weigh",
     "cap_text",
-    "cap_texts",
     "cap_tool_result",
     "check_cap",
     "check_keep",
     "count_bytes",
     "result_bytes",
-    "text_bytes",
 ]
 
 
@@ -72,12 +73,12 @@ class _Part:
     media: tuple[str, Mapping[str, Any]] | None = None
 
 
-def _parts(result: Mapping[str, Any]) -> list[_Part]:
+def _parts(result: Mapping[str, Any], weigh: Weigh) -> list[_Part]:
     items = result.get("content")
-    return [_part(item) for item in items] if isinstance(items, list) else []
+    return [_part(item, weigh) for item in items] if isinstance(items, list) else []
 
 
-def _part(item: Any) -> _Part:
+def _part(item: Any, weigh: Weigh) -> _Part:
     if not isinstance(item, dict):
         return _Part(item)
     text = item.get("text")
@@ -87,14 +88,16 @@ def _part(item: Any) -> _Part:
         text, size = shown_json(item["json"])
         return _Part(item, size, text)
     media = media_of(item)
-    return _Part(item) if media is None else _Part(item, media_bytes(*media), media=media)
+    return _Part(item) if media is None else _Part(item, weigh(*media), media=media)
 
 
 def _size(parts: Sequence[_Part]) -> int:
     return sum(part.size for part in parts)
 
 
-def cap_tool_result(result: Mapping[str, Any], max_bytes: int, *, keep: Keep = "head_tail") -> dict[str, Any] | None:
+def cap_tool_result(
+    result: Mapping[str, Any], max_bytes: int, *, keep: Keep = "head_tail", weigh: Weigh = media_bytes
+) -> dict[str, Any] | None:
     """Shorten the content of one toolResult; its id, status and other keys stay.
 
     The items share the cap fairly, small ones whole. JSON stays valid JSON of its outer type, or becomes a text where
@@ -104,11 +107,12 @@ def cap_tool_result(result: Mapping[str, Any], max_bytes: int, *, keep: Keep = "
         result: The value of a ``toolResult`` block.
         max_bytes: The cap of all its texts, JSON and media together, at least 64.
         keep: Which end of a text or an array stays.
+        weigh: Gives the bytes that media count for, from kind and value.
 
     Returns:
         A new toolResult, or None where the cap is kept already.
     """
-    parts = _parts(result)
+    parts = _parts(result, weigh)
     return None if _size(parts) <= max_bytes else {**result, "content": _capped_items(parts, max_bytes, keep)}
 
 
@@ -125,9 +129,8 @@ def _described(part: _Part, max_bytes: int) -> _Part:
     """Replace media that exceed their share."""
     if part.media is None or part.size <= max_bytes:
         return part
-    text = placeholder(*part.media, max_bytes)
-    kept = {key: value for key, value in part.item.items() if key != part.media[0]}
-    return _Part({**kept, "text": text}, count_bytes(text), text)
+    item = replaced(part.item, max_bytes)
+    return _Part(item, count_bytes(item["text"]), item["text"])
 
 
 def _capped_item(part: _Part, max_bytes: int, keep: Keep) -> Any:
@@ -147,84 +150,6 @@ def _merged(parts: Sequence[_Part], max_bytes: int, keep: Keep) -> list[Any]:
     return [{"text": cut_text(joined, _size(texts) + len(texts) - 1, max_bytes, keep)}, *others]
 
 
-def cap_message(message: Message, caps: Mapping[str, int], *, keep: Keep = "head_tail") -> tuple[Message, int, int]:
-    """Shorten the tool results of one message.
-
-    Args:
-        message: A message; it is left as it is.
-        caps: The cap in bytes by tool use id; results with other ids stay whole.
-        keep: Which end of a text stays.
-
-    Returns:
-        The message (the same object if nothing was capped), the number of capped results, and the bytes left out.
-    """
-    content: list[Block] = []
-    capped = dropped = 0
-    for block in message["content"]:
-        result = block.get("toolResult")
-        cap = caps.get(str(result.get("toolUseId", ""))) if isinstance(result, dict) else None
-        parts = [] if result is None or cap is None else _parts(result)
-        if result is None or cap is None or _size(parts) <= cap:
-            content.append(block)
-            continue
-        shorter = {**result, "content": _capped_items(parts, cap, keep)}
-        capped += 1
-        dropped += _size(parts) - result_bytes(shorter)
-        content.append({**block, "toolResult": shorter})
-    if not capped:
-        return message, 0, 0
-    return {**message, "content": content}, capped, dropped
-
-
-def result_bytes(result: Mapping[str, Any]) -> int:
+def result_bytes(result: Mapping[str, Any], weigh: Weigh = media_bytes) -> int:
     """Count the bytes of the texts, JSON and media of one toolResult, as a cap counts them."""
-    return _size(_parts(result))
-
-
-def text_bytes(message: Message, ids: Collection[str] | None = None) -> int:
-    """Count the bytes of one message that a cap can shorten.
-
-    Args:
-        message: A message.
-        ids: Ids of the results that may be capped; None for all.
-
-    Returns:
-        Bytes of its text blocks and of the texts, JSON and media of those results.
-    """
-    return sum(_block_bytes(block, ids) for block in message["content"])
-
-
-def _block_bytes(block: Block, ids: Collection[str] | None) -> int:
-    if isinstance(block.get("text"), str):
-        return count_bytes(block["text"])
-    result = block.get("toolResult")
-    if isinstance(result, dict) and (ids is None or str(result.get("toolUseId", "")) in ids):
-        return result_bytes(result)
-    return 0
-
-
-def cap_texts(message: Message, max_bytes: int, ids: Collection[str], *, keep: Keep = "head_tail") -> Message:
-    """Cap one message as a whole, sharing fairly: its own text blocks and the results with some ids.
-
-    Args:
-        message: A message; it is left as it is.
-        max_bytes: The cap of the texts together; each keeps at least 64 bytes.
-        ids: Ids of the results that may be capped.
-        keep: Which end of a text stays.
-
-    Returns:
-        The message, the same object if nothing was capped.
-    """
-    sizes = [_block_bytes(block, ids) for block in message["content"]]
-    if sum(sizes) <= max_bytes:
-        return message
-    content: list[Block] = []
-    for block, size, share in zip(message["content"], sizes, fair_shares(sizes, max_bytes), strict=True):
-        cap = max(share, MIN_CAP_BYTES)
-        if size <= cap:
-            content.append(block)
-        elif "text" in block:
-            content.append({**block, "text": cap_text(block["text"], cap, keep=keep)})
-        else:
-            content.append({**block, "toolResult": cap_tool_result(block["toolResult"], cap, keep=keep)})
-    return {**message, "content": content}
+    return _size(_parts(result, weigh))

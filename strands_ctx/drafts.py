@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .capping import text_bytes
+from .cap_rules import Cap
 from .errors import BudgetError
 from .ledger import Capped, Ledger
-from .plans import Boundaries, Plan, Policy, Reason, Shrinks
+from .media_caps import media_weight
+from .message_caps import text_bytes
+from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
 from .tokens.calibration import Calibration, Features
 from .tokens.counting import result_tokens
-from .types import Message
 from .view import note_text
 
 REPAIR_TOKENS = 48
@@ -58,18 +59,25 @@ class Drafts:
     load: Load
     policy: Policy
 
-    def cut_at(self, boundaries: Boundaries, start: int) -> Boundaries:
-        """Move the cut of boundaries to an index; the cap line is never before it."""
-        return Boundaries(start, max(boundaries.cap_line, start), boundaries.old_max_bytes)
-
     def tokens(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> int:
         """Estimate the tokens of a view with system prompt and tools, margin included."""
         return self.load.tokens(self.features(boundaries, shrinks))
 
     def whole_tokens(self, boundaries: Boundaries, stop: int) -> int:
         """Estimate the tokens of the results that stand whole between the cap line and an index."""
-        results = self._result_tokens(max(boundaries.cut, boundaries.cap_line), stop, self.policy.first_sight_max_bytes)
+        start = max(boundaries.cut, boundaries.cap_line)
+        results = sum(self._part_tokens(part, start, stop)[0] for part in self.policy.stretches(boundaries))
         return self.load.tokens(Features(results, 0, 0))
+
+    def _part_tokens(self, part: Stretch, start: int, stop: int) -> tuple[int, int]:
+        """Sum raw tokens of results and of everything else where a stretch and a range overlap."""
+        first, last = max(part.start, start), min(part.stop, stop)
+        return self.ledger.shown_tokens(first, last, part.cap) if first < last else (0, 0)
+
+    def _newest_result_tokens(self, boundaries: Boundaries) -> int:
+        newest, end = max(self.ledger.newest_start(), boundaries.cut), len(self.ledger)
+        last = self.policy.stretches(boundaries)[-1]
+        return self.ledger.shown_tokens(newest, end, last.cap)[0] if newest < end else 0
 
     def settled(self, boundaries: Boundaries) -> Boundaries:
         """Return boundaries as they would stand once the newest results have been seen."""
@@ -81,30 +89,26 @@ class Drafts:
         """Estimate what a view takes beside its newest results; with a cap line, these shown as they will be later."""
         features = self.features(self.settled(boundaries))
         if self.policy.old_result_max_bytes is None:
-            newest, end = self.ledger.newest_start(), len(self.ledger)
-            results = self._result_tokens(max(newest, boundaries.cut), end, self.policy.first_sight_max_bytes)
-            features = replace(features, result_tokens=features.result_tokens - results)
+            results = features.result_tokens - self._newest_result_tokens(boundaries)
+            features = replace(features, result_tokens=results)
         return self.load.tokens(features)
 
     def unseen_tokens(self, boundaries: Boundaries, limit_tokens: int) -> int:
         """Estimate the newest results, at most what a limit leaves beside the rest of the view."""
-        newest, end = max(self.ledger.newest_start(), boundaries.cut), len(self.ledger)
-        results = self._result_tokens(newest, end, self.policy.first_sight_max_bytes)
+        results = self._newest_result_tokens(boundaries)
         return min(self.load.tokens(Features(results, 0, 0)), max(limit_tokens - self.rest_tokens(boundaries), 0))
 
     def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
         """Sum what the estimate of a view is made from."""
-        ledger, policy, end = self.ledger, self.policy, len(self.ledger)
-        cut, line = boundaries.cut, min(max(boundaries.cut, boundaries.cap_line), end)
-        lead = self.lead(cut)
-        results = self._result_tokens(cut, line, boundaries.old_max_bytes)
-        results += self._result_tokens(line, end, policy.first_sight_max_bytes)
-        _, other = ledger.raw_tokens(cut, end)
+        ledger, cut, end = self.ledger, boundaries.cut, len(self.ledger)
+        lead, stretches = self.lead(cut), self.policy.stretches(boundaries)
+        parts = [self._part_tokens(part, cut, end) for part in stretches]
+        results, other = sum(part[0] for part in parts), sum(part[1] for part in parts)
         for index in lead:
             lead_results, lead_other = ledger.raw_tokens(index, index + 1)
             results, other = results + lead_results, other + lead_other
         for index, max_bytes in shrinks:
-            saved_results, saved_other = self._saved(index, max_bytes, boundaries)
+            saved_results, saved_other = self._saved(index, max_bytes, cap_at(stretches, index))
             results, other = results - saved_results, other - saved_other
         if omitted := cut - len(lead):
             other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
@@ -127,27 +131,13 @@ class Drafts:
         """Find what stays from before a cut."""
         return lead_of(self.ledger, cut, pin_first=self.policy.pin_first)
 
-    def _result_tokens(self, start: int, stop: int, max_bytes: int | None) -> int:
-        if max_bytes is None:
-            return self.ledger.raw_tokens(start, stop)[0]
-        return self.ledger.capped_tokens(start, stop, max_bytes)
-
-    def _saved(self, index: int, max_bytes: int, boundaries: Boundaries) -> tuple[int, int]:
+    def _saved(self, index: int, max_bytes: int, cap: Cap | None) -> tuple[int, int]:
         """Return how many raw tokens of results and of other text a message loses when its texts are capped."""
-        counter = self.ledger.counter
-        results = self._result_tokens(index, index + 1, self._cap_at(index, boundaries))
-        _, other = self.ledger.raw_tokens(index, index + 1)
-        short = self._shrunk(index, max_bytes, boundaries)
+        counter, ledger = self.ledger.counter, self.ledger
+        results, other = ledger.shown_tokens(index, index + 1, cap)
+        short = ledger.shown(index, cap, max_bytes)
         short_results = result_tokens(counter, short)
         return results - short_results, other - (counter.count_message(short) - short_results)
-
-    def _shrunk(self, index: int, max_bytes: int, boundaries: Boundaries) -> Message:
-        return self.ledger.shown(index, self._cap_at(index, boundaries), max_bytes)
-
-    def _cap_at(self, index: int, boundaries: Boundaries) -> int | None:
-        if index < boundaries.cut:
-            return None
-        return boundaries.old_max_bytes if index < boundaries.cap_line else self.policy.first_sight_max_bytes
 
     def shrinkable(self, boundaries: Boundaries) -> Iterator[int]:
         """Yield the messages whose texts may be capped when nothing else helps: prompts, and the newest results."""
@@ -157,7 +147,7 @@ class Drafts:
             shape = ledger.shapes[index]
             if index in kept or shape.role != "user" or not (shape.prompt or index >= newest):
                 continue
-            if text_bytes(ledger.messages[index], ledger.caps_for(index, 0)):
+            if text_bytes(ledger.messages[index], ledger.shrinkable(index)):
                 yield index
 
     def _omitted_results(self, cut: int, lead: tuple[int, ...]) -> int:
@@ -169,47 +159,52 @@ class Drafts:
         ledger, calibration = self.ledger, self.load.calibration
         lead = self.lead(boundaries.cut)
         features = self.features(boundaries, shrinks)
-        capped = list(self._capped(boundaries))
+        stretches = self.policy.stretches(boundaries)
+        capped = list(self._capped(stretches))
         raw_results, raw_other = ledger.raw_tokens(0, len(ledger))
         fixed = self.load.system_tokens + self.load.tools_tokens
         return Plan(
             reason=reason,
             boundaries=boundaries,
-            first_sight_max_bytes=self.policy.first_sight_max_bytes,
+            stretches=stretches,
             lead=lead,
             shrinks=shrinks,
             log_messages=len(ledger),
             omitted_messages=boundaries.cut - len(lead),
             omitted_results=self._omitted_results(boundaries.cut, lead),
             capped_results=sum(entry.results for entry in capped) + self._shrunk_results(shrinks),
-            dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, boundaries),
+            dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, stretches),
+            replaced_media=ledger.media.total_replaced(boundaries.cut, lead),
             features=features,
             log_tokens=calibration.estimate(Features(raw_results, raw_other + fixed, len(ledger))),
             view_tokens=calibration.estimate(features),
         )
 
-    def _capped(self, boundaries: Boundaries) -> Iterator[Capped]:
-        """Yield the messages of a view whose results are capped."""
-        ledger, end = self.ledger, len(self.ledger)
-        line = min(max(boundaries.cut, boundaries.cap_line), end)
-        parts = (boundaries.cut, line, boundaries.old_max_bytes), (line, end, self.policy.first_sight_max_bytes)
-        for start, stop, max_bytes in parts:
-            if max_bytes is not None:
-                yield from (ledger.capped(i, max_bytes) for i in range(start, stop) if ledger.shapes[i].result_ids)
+    def _capped(self, stretches: tuple[Stretch, ...]) -> Iterator[Capped]:
+        """Yield the messages of a view that have results or calls at a level."""
+        ledger = self.ledger
+        for part in stretches:
+            if (cap := part.cap) is None:
+                continue
+            for index in range(part.start, min(part.stop, len(ledger))):
+                shape = ledger.shapes[index]
+                if shape.result_ids or (shape.use_ids and cap.input_max_bytes is not None):
+                    yield ledger.capped(index, cap)
 
     def _shrunk_results(self, shrinks: Shrinks) -> int:
         return sum(len(self.ledger.shapes[index].result_ids) for index, _ in shrinks)
 
-    def shown_bytes(self, index: int, boundaries: Boundaries) -> int:
-        """Count the bytes of a message's texts that may be capped, as the view shows them so far."""
-        ids = self.ledger.caps_for(index, 0)
-        return text_bytes(self.ledger.shown(index, self._cap_at(index, boundaries)), ids)
+    def shown_weight(self, index: int, boundaries: Boundaries) -> int:
+        """Weigh what of a message may be capped, as the view shows it so far: texts in bytes, media by their tokens."""
+        cap = cap_at(self.policy.stretches(boundaries), index)
+        return text_bytes(self.ledger.shown(index, cap), self.ledger.shrinkable(index), media_weight)
 
-    def _shrunk_bytes(self, shrinks: Shrinks, boundaries: Boundaries) -> int:
-        return sum(
-            self.shown_bytes(index, boundaries) - text_bytes(self._shrunk(index, max_bytes, boundaries))
-            for index, max_bytes in shrinks
-        )
+    def _shrunk_bytes(self, shrinks: Shrinks, stretches: tuple[Stretch, ...]) -> int:
+        shown, total = self.ledger.shown, 0
+        for index, max_bytes in shrinks:
+            cap, ids = cap_at(stretches, index), self.ledger.shrinkable(index)
+            total += text_bytes(shown(index, cap), ids) - text_bytes(shown(index, cap, max_bytes), ids)
+        return total
 
     def error(self, boundaries: Boundaries, shrinks: Shrinks, budget_tokens: int) -> BudgetError:
         """Make the error that says what does not fit."""

@@ -8,11 +8,13 @@ are counted.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from .capping import cap_message, cap_texts
+from .cap_rules import Cap, CapRules
+from .media_caps import without_media
+from .media_line import MediaLine
+from .message_caps import cap_message, cap_texts
 from .messages import (
     Shape,
     opens_cycle,
@@ -21,10 +23,12 @@ from .messages import (
     shape_of,
     tool_names,
 )
+from .sums import Sums
 from .tokens.counting import result_tokens
-from .types import Keep, Message, Messages, TokenCounter
+from .types import Message, Messages, TokenCounter
 
-_UNKNOWN = -1
+_UNKNOWN = (-1, -1)
+_NO_MESSAGE: Message = {"role": "user", "content": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,40 +38,24 @@ class Capped:
     Attributes:
         message: The message; the log's own object where nothing was capped.
         result_tokens: Raw tokens of its results.
+        other_tokens: Raw tokens of everything else in it.
         results: How many results were capped.
         dropped_bytes: How many bytes of them are left out.
     """
 
     message: Message
     result_tokens: int
+    other_tokens: int
     results: int
     dropped_bytes: int
-
-
-class _Sums:
-    """A column of numbers that sums any range in constant time."""
-
-    __slots__ = ("_totals", "values")
-
-    def __init__(self) -> None:
-        self.values: list[int] = []
-        self._totals = [0]
-
-    def refresh(self, first: int) -> None:
-        """Sum anew from the first changed index on."""
-        del self._totals[first + 1 :]
-        self._totals.extend(accumulate(self.values[first:], initial=self._totals.pop()))
-
-    def total(self, start: int, stop: int) -> int:
-        """Sum a range."""
-        return self._totals[stop] - self._totals[start]
 
 
 class Ledger:
     """Counts and shapes of one log, by index.
 
     Attributes:
-        messages: The log as last seen. It is never changed.
+        media: Which images and documents are replaced by texts.
+        messages: The log as last seen, images and documents beyond the limit replaced by texts. It is never changed.
         shapes: A shape a message.
         starts: Indices at which a view may begin: prompts and cycles, in order.
         prompts: Indices of the prompts among them.
@@ -76,16 +64,18 @@ class Ledger:
         inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
     """
 
-    def __init__(self, counter: TokenCounter, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail") -> None:
+    def __init__(self, counter: TokenCounter, *, rules: CapRules | None = None, max_media: int | None = None) -> None:
         """Start with an empty log.
 
         Args:
             counter: Counts messages and texts.
-            exempt_tools: Names of tools whose results are never capped.
-            keep: Which end of a capped text stays.
+            rules: What an app said of caps.
+            max_media: How many images and documents stay, the newest; None for all.
         """
         self.counter = counter
-        self.keep: Keep = keep
+        self.rules = rules or CapRules()
+        self.media = MediaLine(max_media)
+        self._given: Messages = []
         self.messages: Messages = []
         self.shapes: list[Shape] = []
         self.starts: list[int] = []
@@ -93,16 +83,15 @@ class Ledger:
         self.pins: list[int] = []
         self.problems: list[int] = []
         self.inner: set[int] = set()
-        self._exempt = frozenset(exempt_tools)
-        self._result_tokens = _Sums()
-        self._other_tokens = _Sums()
-        self._result_counts = _Sums()
-        self._cache_points = _Sums()
-        self._stand_ins = _Sums()
+        self._result_tokens = Sums()
+        self._other_tokens = Sums()
+        self._result_counts = Sums()
+        self._cache_points = Sums()
+        self._stand_ins = Sums()
         self._calls: dict[str, int] = {}
         self._derived = 0
-        self._capped: dict[tuple[int, int], Capped] = {}
-        self._capped_tokens: dict[int, list[int]] = {}
+        self._capped: dict[tuple[int, Cap], Capped] = {}
+        self._capped_tokens: dict[Cap, list[tuple[int, int]]] = {}
 
     def __len__(self) -> int:
         """Return the number of messages."""
@@ -119,51 +108,62 @@ class Ledger:
         Raises:
             HistoryError: If a message is not a Converse message; the ledger then stays as it was.
         """
-        known, start = len(self.messages), unchanged_before
+        known, start = len(self._given), unchanged_before
         same = (
             len(messages) >= known
-            and messages[start:known] == self.messages[start:known]
-            and all(messages[index] == self.messages[index] for index in watched)
+            and messages[start:known] == self._given[start:known]
+            and all(messages[index] == self._given[index] for index in watched)
         )
         changed: Sequence[int] = range(known, len(messages))
         if not same:
-            changed = [i for i, message in enumerate(messages) if i >= known or message != self.messages[i]]
-        rows = {index: self._row(messages[index], index) for index in changed}  # all that can raise, before any change
-        first = min(changed[0] if changed else known, len(messages))
+            changed = [i for i, message in enumerate(messages) if i >= known or message != self._given[i]]
+        shapes = {index: shape_of(messages[index], index) for index in changed}  # all that can raise, before any change
+        try:
+            self._take(messages, shapes, known if same else 0)
+        except BaseException:  # a counter raised: what is half known is not known
+            inner = self.inner
+            self._take([], {}, 0)
+            self.inner = inner
+            raise
+
+    def _take(self, messages: Messages, shapes: dict[int, Shape], known: int) -> None:
+        """Enter new and changed messages, and those whose media are replaced from now on."""
         self._resize(len(messages))
-        if same:
-            self.messages += messages[known:]
-        else:
-            self.messages = list(messages)
-        for index, row in rows.items():
-            self._enter(index, row)
+        self._given[known:] = messages[known:]
+        first = min(shapes, default=len(messages))
+        for index, shape in shapes.items():
+            self.media.counts.values[index] = shape.media
+        self.media.counts.refresh(first)
+        for index in sorted({*shapes, *self.media.move()}):
+            self._enter(index, shapes.get(index) or self.shapes[index])
+            first = min(first, index)
         self._derive(first)
         for sums in self._sums():
             sums.refresh(max(first - 1, 0))
 
-    def _sums(self) -> tuple[_Sums, ...]:
+    def _sums(self) -> tuple[Sums, ...]:
         return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for column in (*(sums.values for sums in self._sums()), *self._capped_tokens.values()):
+        for sums in (*self._sums(), self.media.counts):
+            sums.values[length:] = [0] * (length - len(sums.values))
+        for column in self._capped_tokens.values():
             column[length:] = [_UNKNOWN] * (length - len(column))
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
+        self.messages[length:] = [_NO_MESSAGE] * (length - len(self.messages))
         if shrunk:
             self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
-    def _row(self, message: Message, index: int) -> tuple[Shape, int, int]:
-        """Return the shape of a message, and the raw tokens of its results and of everything else."""
-        shape = shape_of(message, index)
+    def _enter(self, index: int, shape: Shape) -> None:
+        replaced = self.media.replaced(index)
+        message = without_media(self._given[index], replaced) if replaced else self._given[index]
         results = result_tokens(self.counter, message) if shape.result_ids else 0
-        return shape, results, max(self.counter.count_message(message) - results, 0)
-
-    def _enter(self, index: int, row: tuple[Shape, int, int]) -> None:
-        shape, results, other = row
+        self.messages[index] = message
         self.shapes[index] = shape
         self._result_tokens.values[index] = results
-        self._other_tokens.values[index] = other
+        self._other_tokens.values[index] = max(self.counter.count_message(message) - results, 0)
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
         for cap, column in self._capped_tokens.items():
@@ -243,46 +243,54 @@ class Ledger:
         """Count the tool results in a range."""
         return self._result_counts.total(start, stop)
 
-    def capped_tokens(self, start: int, stop: int, max_bytes: int) -> int:
-        """Sum the raw tokens of results over a range, each result capped."""
-        column = self._capped_tokens.setdefault(max_bytes, [])
+    def shown_tokens(self, start: int, stop: int, cap: Cap | None) -> tuple[int, int]:
+        """Sum the raw tokens of results and of everything else over a range that is shown at one level."""
+        if cap is None:
+            return self.raw_tokens(start, stop)
+        column = self._capped_tokens.setdefault(cap, [])
         column.extend([_UNKNOWN] * (len(self.messages) - len(column)))
         part = column[start:stop]
         if _UNKNOWN in part:
-            column[start:stop] = part = [self.capped(index, max_bytes).result_tokens for index in range(start, stop)]
-        return sum(part)
+            entries = [self.capped(index, cap) for index in range(start, stop)]
+            column[start:stop] = part = [(entry.result_tokens, entry.other_tokens) for entry in entries]
+        return sum(results for results, _ in part), sum(other for _, other in part)
 
-    def capped(self, index: int, max_bytes: int) -> Capped:
-        """Return one message with its results capped, made once."""
-        key = index, max_bytes
+    def capped(self, index: int, cap: Cap) -> Capped:
+        """Return one message at a level, made once."""
+        key = index, cap
         if key not in self._capped:
-            message, results, dropped = cap_message(
-                self.messages[index], self.caps_for(index, max_bytes), keep=self.keep
-            )
-            tokens = result_tokens(self.counter, message) if results else self._result_tokens.values[index]
-            self._capped[key] = Capped(message, tokens, results, dropped)
+            given, rules = self.messages[index], self.rules
+            caps = rules.result_caps(self.shapes[index], self._names(index), cap)
+            message, count, dropped = cap_message(given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
+            results, other = self._result_tokens.values[index], self._other_tokens.values[index]
+            if message is not given:
+                results = result_tokens(self.counter, message)
+                other = max(self.counter.count_message(message) - results, 0)
+            self._capped[key] = Capped(message, results, other, count, dropped)
         return self._capped[key]
 
-    def shown(self, index: int, max_bytes: int | None, texts_max_bytes: int | None = None) -> Message:
+    def shown(self, index: int, cap: Cap | None, texts_max_bytes: int | None = None) -> Message:
         """Return one message as a view shows it.
 
         Args:
             index: Its index.
-            max_bytes: The cap of each of its results, or None.
-            texts_max_bytes: The cap of all its texts together, or None.
+            cap: The level, or None.
+            texts_max_bytes: The cap of all its texts and media together, or None.
 
         Returns:
             The log's own object where no cap applies.
         """
-        message = self.messages[index] if max_bytes is None else self.capped(index, max_bytes).message
+        message = self.messages[index] if cap is None else self.capped(index, cap).message
         if texts_max_bytes is None:
             return message
-        return cap_texts(message, texts_max_bytes, self.caps_for(index, texts_max_bytes), keep=self.keep)
+        return cap_texts(message, texts_max_bytes, self.shrinkable(index), keep=self.rules.keep)
 
-    def caps_for(self, index: int, max_bytes: int) -> dict[str, int]:
-        """Map the ids of a message's results to a cap, those of exempt tools apart."""
-        ids: Sequence[str] = self.shapes[index].result_ids
-        if not self._exempt or not ids or not index:
-            return dict.fromkeys(ids, max_bytes)
-        names = tool_names(self.messages[index - 1])
-        return {result_id: max_bytes for result_id in ids if names.get(result_id) not in self._exempt}
+    def shrinkable(self, index: int) -> frozenset[str]:
+        """Return the ids of a message's results that may be capped, those of exempt tools apart."""
+        return self.rules.shrinkable(self.shapes[index], self._names(index))
+
+    def _names(self, index: int) -> dict[str, str]:
+        """Map the ids of a message's results to the names of the tools, where caps depend on them."""
+        if not self.rules.name_tools or not index or not self.shapes[index].result_ids:
+            return {}
+        return tool_names(self.messages[index - 1])

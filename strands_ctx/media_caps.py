@@ -13,11 +13,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from .text_cuts import count_bytes
+from .tokens.characters import CharacterCounter
 from .tokens.image_size import image_size
-from .tokens.media import DOCUMENT_TOKENS, MAX_IMAGE_TOKENS, UNKNOWN_DURATION_S, VIDEO_TOKENS_PER_S
+from .tokens.media import DOCUMENT_TOKENS, MAX_IMAGE_TOKENS, MEDIA_TOKENS, UNKNOWN_DURATION_S, VIDEO_TOKENS_PER_S
+from .types import Block, Message
 
 MEDIA_KINDS = ("image", "document", "video", "audio")
 """The kinds of content that become placeholders."""
+
+LIMITED_KINDS = ("image", "document")
+"""The kinds of which a request holds a limited number.
+
+Source: Bedrock refuses more than 20 images and documents together in one request (read 2026-11-30).
+"""
+
+MAX_PLACEHOLDER_BYTES = 600
+"""Room for a placeholder with its longest name and location."""
 
 BYTES_PER_TOKEN = 4
 """Turns the estimated tokens of media whose bytes are elsewhere, as in S3, into bytes to hold a cap against."""
@@ -26,6 +37,7 @@ MAX_NAME_CHARS = 80
 """Most characters of a name or location that a placeholder shows."""
 
 _ELSEWHERE_TOKENS = {"image": MAX_IMAGE_TOKENS, "video": UNKNOWN_DURATION_S * VIDEO_TOKENS_PER_S}
+_CHARACTERS = CharacterCounter()
 _HEADER_BYTES = 65_536
 _SAFE_SIGNS = frozenset(" ._-/:")
 
@@ -42,6 +54,44 @@ def media_bytes(kind: str, media: Mapping[str, Any]) -> int:
     """Weigh media: the bytes or texts of its source; where these are elsewhere, four bytes an estimated token."""
     size = _source_bytes(media.get("source"))
     return _ELSEWHERE_TOKENS.get(kind, DOCUMENT_TOKENS) * BYTES_PER_TOKEN if size is None else size
+
+
+def media_weight(kind: str, media: Mapping[str, Any]) -> int:
+    """Weigh media against texts by what they take: documents that are text by their bytes, else four a token."""
+    tokens = MEDIA_TOKENS[kind](_CHARACTERS, media)
+    return min(tokens * BYTES_PER_TOKEN, media_bytes(kind, media)) if kind == "document" else tokens * BYTES_PER_TOKEN
+
+
+def replaced(item: Block, max_bytes: int) -> Block:
+    """Put a line of text in the place of an item that is media; its other keys stay."""
+    found = media_of(item)
+    if found is None:
+        return item
+    kept = {key: value for key, value in item.items() if key != found[0]}
+    return {**kept, "text": placeholder(*found, max_bytes)}
+
+
+def without_media(message: Message, count: int) -> Message:
+    """Put lines of text in the place of the first images and documents of a message.
+
+    Args:
+        message: A message; it is left as it is.
+        count: How many, those inside of tool results included.
+
+    Returns:
+        A new message.
+    """
+    content: list[Block] = []
+    for block in message["content"]:
+        result = block.get("toolResult")
+        items = result.get("content") or [] if isinstance(result, dict) else [block]
+        shown: list[Block] = []
+        for item in items:
+            limited = count > 0 and any(kind in item for kind in LIMITED_KINDS)
+            count -= limited
+            shown.append(replaced(item, MAX_PLACEHOLDER_BYTES) if limited else item)
+        content.append({**block, "toolResult": {**result, "content": shown}} if isinstance(result, dict) else shown[0])
+    return {**message, "content": content}
 
 
 def placeholder(kind: str, media: Mapping[str, Any], max_bytes: int) -> str:

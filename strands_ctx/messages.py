@@ -36,7 +36,9 @@ class Shape:
         use_ids: Ids of its toolUse blocks, in order.
         result_ids: Ids of its toolResult blocks, in order.
         pinned: Whether ``metadata.custom.pinned`` is true, as Strands defines it.
-        cache_points: Number of its cachePoint blocks.
+        cache_points: Number of its cachePoint blocks, those inside of tool results included.
+        error_ids: Ids of its toolResult blocks that report an error.
+        media: Number of its images and documents, those inside of tool results included.
         flaw: What is wrong with the message by itself, or an empty text.
         prompt: Whether it is a user message without toolResults that a user can have written.
     """
@@ -46,6 +48,8 @@ class Shape:
     result_ids: tuple[str, ...] = ()
     pinned: bool = False
     cache_points: int = 0
+    error_ids: tuple[str, ...] = ()
+    media: int = 0
     flaw: str = ""
     prompt: bool = False
 
@@ -77,23 +81,19 @@ def shape_of(message: Message, index: int = 0) -> Shape:
         HistoryError: If it is not a dictionary with a known role and a list of blocks.
     """
     content = _content_of(message, index)
-    use_ids: list[str] = []
-    result_ids: list[str] = []
-    cache_points = 0
-    for block in content:
-        if "toolUse" in block:
-            use_ids.append(id_of(block["toolUse"]))
-        elif "toolResult" in block:
-            result_ids.append(id_of(block["toolResult"]))
-        elif "cachePoint" in block:
-            cache_points += 1
+    use_ids = [id_of(block["toolUse"]) for block in content if "toolUse" in block]
+    results = [block["toolResult"] for block in content if "toolResult" in block and "toolUse" not in block]
+    result_ids = [id_of(result) for result in results]
+    parts = [*content, *(item for result in results for item in result.get("content") or ())]
     role = message["role"]
     return Shape(
         role=role,
         use_ids=tuple(use_ids),
         result_ids=tuple(result_ids),
         pinned=is_marked_pinned(message),
-        cache_points=cache_points,
+        cache_points=sum("cachePoint" in part for part in parts),
+        error_ids=tuple(id_of(result) for result in results if result.get("status") == "error"),
+        media=sum("image" in part or "document" in part for part in parts),
         flaw=_flaw_of(role, content, use_ids, result_ids),
         prompt=role == "user" and not result_ids and content != [{"text": STRUCTURED_OUTPUT_PROMPT}],
     )
@@ -151,6 +151,8 @@ def _block_flaw(block: Block) -> str:
     items = result.get("content")
     if not items:
         return "a toolResult is empty"
+    if isinstance(items[0], dict) and "cachePoint" in items[0]:
+        return "a cachePoint stands first in a toolResult"
     if any(isinstance(item, dict) and "text" in item and is_blank(item["text"]) for item in items):
         return "text of a toolResult is blank"
     return ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from .cap_rules import Cap
 from .tokens.calibration import Features
 
 Reason: TypeAlias = Literal["log", "standing", "cap_line", "cut", "newest", "overflow"]
@@ -20,6 +21,9 @@ Shrinks: TypeAlias = tuple[tuple[int, int], ...]
 UNLIMITED_TOKENS = 2**53
 """A limit that no view reaches, for managers without a budget."""
 
+ENDLESS = 2**53
+"""The index after the last message of a log that may still grow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Boundaries:
@@ -29,11 +33,17 @@ class Boundaries:
         cut: Messages before this index are not in the view, the lead apart.
         cap_line: Results before this index are shown capped.
         old_max_bytes: The cap of results before the cap line, in bytes.
+        error_line: Before this index results that report an error are capped too; at most the cap line.
     """
 
     cut: int = 0
     cap_line: int = 0
     old_max_bytes: int | None = None
+    error_line: int = 0
+
+    def from_cut(self, cut: int) -> Boundaries:
+        """Move the cut; the cap line is never before it."""
+        return replace(self, cut=cut, cap_line=max(self.cap_line, cut))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,7 @@ class Policy:
         old_result_max_bytes: The cap of results before the cap line; None where no cap line is drawn.
         recent_tokens: How much of results that were seen may stay whole before the cap line follows.
         first_sight_max_bytes: The cap of results that no call has carried yet, or None.
+        old_input_max_bytes: The cap of the inputs of tool calls before the cap line, or None.
         max_user_turns: How many turns a cut may leave, or None.
         pin_first: How many messages at the start count as pinned.
     """
@@ -81,8 +92,35 @@ class Policy:
     old_result_max_bytes: int | None = None
     recent_tokens: int = 0
     first_sight_max_bytes: int | None = None
+    old_input_max_bytes: int | None = None
     max_user_turns: int | None = None
     pin_first: int = 0
+
+    def stretches(self, boundaries: Boundaries) -> tuple[Stretch, ...]:
+        """Divide a view at its boundaries; the last stretch goes on for ever."""
+        cut, line, old = boundaries.cut, max(boundaries.cut, boundaries.cap_line), boundaries.old_max_bytes
+        errors = min(max(boundaries.error_line, cut), line)
+        inputs, first = self.old_input_max_bytes, self.first_sight_max_bytes
+        return (
+            Stretch(cut, errors, None if old is None else Cap(old, input_max_bytes=inputs)),
+            Stretch(errors, line, None if old is None else Cap(old, spares_errors=True, input_max_bytes=inputs)),
+            Stretch(line, ENDLESS, None if first is None else Cap(first, spares_errors=True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Consecutive messages of a log that a view shows at one level.
+
+    Attributes:
+        start: Index of the first.
+        stop: Index after the last.
+        cap: The level, or None where they are shown whole.
+    """
+
+    start: int
+    stop: int
+    cap: Cap | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +130,7 @@ class Plan:
     Attributes:
         reason: Why the view is what it is.
         boundaries: What stands for the next call.
-        first_sight_max_bytes: The cap of results from the cap line on, or None.
+        stretches: At which level each part of the view from the cut on is shown.
         lead: Indices of the messages before the cut that stay.
         shrinks: Indices of newest messages whose texts are capped, with the bytes that they get.
         log_messages: How many messages the log has.
@@ -100,6 +138,7 @@ class Plan:
         omitted_results: How many tool results these hold.
         capped_results: How many results of the view are capped.
         dropped_bytes: How many bytes these caps leave out.
+        replaced_media: How many images and documents are shown as a line of text, so that there are not too many.
         features: What the view's tokens are estimated from.
         log_tokens: Estimate of the whole log with system prompt and tools.
         view_tokens: Estimate of the view with system prompt and tools.
@@ -107,7 +146,7 @@ class Plan:
 
     reason: Reason
     boundaries: Boundaries
-    first_sight_max_bytes: int | None
+    stretches: tuple[Stretch, ...]
     lead: tuple[int, ...]
     shrinks: Shrinks
     log_messages: int
@@ -115,6 +154,7 @@ class Plan:
     omitted_results: int
     capped_results: int
     dropped_bytes: int
+    replaced_media: int
     features: Features
     log_tokens: int
     view_tokens: int
@@ -129,8 +169,11 @@ class Plan:
         """The index before which results are shown capped."""
         return self.boundaries.cap_line
 
-    def cap_at(self, index: int) -> int | None:
-        """Return the cap of the results of one message of the view, in bytes, or None."""
-        if index < self.boundaries.cut:
-            return None
-        return self.boundaries.old_max_bytes if index < self.boundaries.cap_line else self.first_sight_max_bytes
+    def cap_at(self, index: int) -> Cap | None:
+        """Return the level at which one message of the view is shown, or None where it is shown whole."""
+        return cap_at(self.stretches, index)
+
+
+def cap_at(stretches: tuple[Stretch, ...], index: int) -> Cap | None:
+    """Find the level of a message; what lies before all stretches is shown whole."""
+    return next((stretch.cap for stretch in stretches if stretch.start <= index < stretch.stop), None)

@@ -71,7 +71,8 @@ def _under(policy: Policy, standing: Boundaries, end: int) -> Boundaries:
     line, own, level = min(standing.cap_line, end), policy.old_result_max_bytes, standing.old_max_bytes
     if own is None or line <= cut or level is None:
         return Boundaries(cut, cut)
-    return Boundaries(cut, line, own if policy.cuts else max(min(level, own), MIN_CAP_BYTES))
+    errors = min(standing.error_line, line)
+    return Boundaries(cut, line, own if policy.cuts else max(min(level, own), MIN_CAP_BYTES), errors)
 
 
 def _moved(standing: Boundaries, boundaries: Boundaries) -> Reason:
@@ -86,13 +87,22 @@ def _advance(drafts: Drafts, limits: Limits, standing: Boundaries) -> Boundaries
     newest = max(drafts.ledger.newest_start(), standing.cut)
     if policy.old_result_max_bytes is not None:
         level = standing.old_max_bytes or policy.old_result_max_bytes
-        line = Boundaries(standing.cut, max(newest, standing.cap_line), level)
         follow = drafts.whole_tokens(standing, newest) > policy.recent_tokens
         if follow or drafts.tokens(standing) > limits.trigger_tokens:
-            capped = line
-    if drafts.tokens(capped) <= limits.trigger_tokens or drafts.rest_tokens(capped) <= _keepable(policy, limits):
+            capped = replace(standing, cap_line=max(newest, standing.cap_line), old_max_bytes=level)
+    if _is_enough(drafts, limits, capped):
+        return capped
+    if policy.old_result_max_bytes is not None:
+        capped = replace(capped, error_line=capped.cap_line)
+    if _is_enough(drafts, limits, capped):
         return capped
     return _cut(drafts, limits, capped) if policy.cuts else _lower(drafts, limits, capped)
+
+
+def _is_enough(drafts: Drafts, limits: Limits, capped: Boundaries) -> bool:
+    """Tell whether boundaries do without leaving messages out."""
+    fits = drafts.tokens(capped) <= limits.trigger_tokens
+    return fits or drafts.rest_tokens(capped) <= _keepable(drafts.policy, limits)
 
 
 def _keepable(policy: Policy, limits: Limits) -> int:
@@ -114,12 +124,12 @@ def _cut(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
     fixed = drafts.load.fixed_tokens
     cut = select_cut(
         drafts.ledger,
-        lambda start: drafts.tokens(drafts.settled(drafts.cut_at(capped, start))) - fixed,
+        lambda start: drafts.tokens(drafts.settled(capped.from_cut(start))) - fixed,
         stop=capped.cut,
         target_tokens=limits.target_tokens - fixed * limits.target_tokens // max(limits.trigger_tokens, 1),
         max_user_turns=drafts.policy.max_user_turns,
     )
-    return drafts.cut_at(capped, cut)
+    return capped.from_cut(cut)
 
 
 def _lower(drafts: Drafts, limits: Limits, capped: Boundaries) -> Boundaries:
@@ -138,7 +148,7 @@ def _shrink(drafts: Drafts, boundaries: Boundaries, limits: Limits) -> Shrinks:
     """
     goal = limits.hard_tokens - int(drafts.unseen_tokens(boundaries, limits.hard_tokens) * UNSEEN_RATIO)
     candidates = tuple(drafts.shrinkable(boundaries))
-    sizes = [drafts.shown_bytes(index, boundaries) for index in candidates]
+    sizes = [drafts.shown_weight(index, boundaries) for index in candidates]
     total, least = sum(sizes), MIN_CAP_BYTES * len(candidates)
     smallest = tuple((index, MIN_CAP_BYTES) for index in candidates)
     least_tokens = drafts.tokens(boundaries, smallest)

@@ -24,6 +24,7 @@ class Receipt:
         omitted_results: Tool results in these.
         capped_results: Results and newest texts of the view that are capped.
         dropped_bytes: Bytes that the caps leave out (exact).
+        replaced_media: Images and documents shown as a line of text, so that there are not too many for one request.
         repaired: Whether the view had to be made legal.
         limit_tokens: The hard limit that the plan was made for, or None.
         over_working_set: Whether the view exceeds the soft working set.
@@ -44,6 +45,7 @@ class Receipt:
     omitted_results: int
     capped_results: int
     dropped_bytes: int
+    replaced_media: int = 0
     repaired: bool = False
     limit_tokens: int | None = None
     over_working_set: bool = False
@@ -77,6 +79,7 @@ class Receipt:
             omitted_results=plan.omitted_results,
             capped_results=plan.capped_results,
             dropped_bytes=plan.dropped_bytes,
+            replaced_media=plan.replaced_media,
             repaired=repaired,
             limit_tokens=limit_tokens,
             over_working_set=over_working_set,

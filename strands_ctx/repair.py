@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .messages import MAX_CACHE_POINTS, check_messages, is_blank
+from .messages import MAX_CACHE_POINTS, check_messages, is_blank, shape_of
 from .types import Block, Message, Messages
 
 MISSING_RESULT = "[strands_ctx: no result of this tool call is in the conversation.]"
@@ -89,11 +89,13 @@ def _filled(block: Block, repairs: Repairs) -> Block:
     if not isinstance(result, dict):
         return block
     items = result.get("content") or []
-    blank = [isinstance(item, dict) and "text" in item and is_blank(item["text"]) for item in items]
-    if items and not any(blank):
+    kept = [item for item in items if not ("text" in item and is_blank(item["text"]))]
+    leading = next((place for place, item in enumerate(kept) if "cachePoint" not in item), len(kept))
+    if items and len(kept) - leading == len(items):
         return block
-    repairs.blank_texts += max(sum(blank), 1)
-    kept = [item for item, is_empty in zip(items, blank, strict=True) if not is_empty]
+    repairs.cache_points += leading
+    repairs.blank_texts += max(len(items) - len(kept), int(leading == len(kept)))
+    kept = kept[leading:]
     return {**block, "toolResult": {**result, "content": kept or [{"text": BLANK_TEXT}]}}
 
 
@@ -198,15 +200,29 @@ def _merged(messages: Sequence[Message], repairs: Repairs) -> Messages:
 
 
 def _limit_cache_points(messages: Messages, most: int, repairs: Repairs) -> Messages:
-    """Leave out all but the last cache points."""
-    surplus = sum("cachePoint" in block for message in messages for block in message["content"]) - most
+    """Leave out all but the last cache points, those inside of tool results included."""
+    surplus = sum(shape_of(message).cache_points for message in messages) - most
     limited: Messages = []
     for message in messages:
-        content = list(message["content"])
+        content: list[Block] = []
         for block in message["content"]:
-            if surplus > 0 and "cachePoint" in block:
-                content.remove(block)
-                surplus -= 1
-                repairs.cache_points += 1
-        limited.append(message if len(content) == len(message["content"]) else {**message, "content": content})
+            if surplus > 0:
+                block, removed = _without_cache_points(block, surplus)  # noqa: PLW2901
+                surplus -= removed
+                repairs.cache_points += removed
+            if block:
+                content.append(block)
+        limited.append(message if _same(content, message["content"]) else {**message, "content": content})
     return limited
+
+
+def _without_cache_points(block: Block, most: int) -> tuple[Block, int]:
+    """Leave out a block that is a cache point, and the first cache points of a tool result; how many are gone."""
+    if "cachePoint" in block:
+        return {}, 1
+    items = block["toolResult"].get("content") or () if "toolResult" in block else ()
+    places = [place for place, item in enumerate(items) if "cachePoint" in item][:most]
+    if not places:
+        return block, 0
+    kept = [item for place, item in enumerate(items) if place not in places]
+    return {**block, "toolResult": {**block["toolResult"], "content": kept}}, len(places)

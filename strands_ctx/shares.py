@@ -30,3 +30,29 @@ def fair_shares(sizes: Sequence[int], total: int) -> list[int]:
         shares[index] = min(sizes[index], left // (len(by_size) - taken))
         left -= shares[index]
     return shares
+
+
+def sparing_shares(sizes: Sequence[int], total: int, spared: Sequence[bool], *, floor: int) -> list[int]:
+    """Share a total fairly, and cut what is spared only once everything else is down to a floor.
+
+    Args:
+        sizes: What each would take, at least 0.
+        total: What there is, at least 0.
+        spared: Which of them are cut last.
+        floor: What the others keep at least, or all of it where they are smaller.
+
+    Returns:
+        One share a size, in the same order; those of :func:`fair_shares` where there is no room to spare any.
+
+    Example:
+        >>> sparing_shares([1_000, 300, 1_000], 500, [False, True, False], floor=64)
+        [100, 300, 100]
+    """
+    least = sum(min(size, floor) for size in sizes)
+    first = [size if is_spared else 0 for size, is_spared in zip(sizes, spared, strict=True)]
+    if least > total or not any(first):
+        return fair_shares(sizes, total)
+    others = [size - share for size, share in zip(sizes, first, strict=True)]
+    shares = fair_shares(first, total - sum(min(size, floor) for size in others))
+    rest = fair_shares(others, total - sum(shares))
+    return [share + other for share, other in zip(shares, rest, strict=True)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from .capping import cap_message
+from .cap_rules import CapRules
 from .ledger import Ledger
-from .messages import MAX_CACHE_POINTS, Shape, rule_broken, tool_names
+from .message_caps import cap_message
+from .messages import MAX_CACHE_POINTS, Shape, rule_broken, shape_of, tool_names
 from .plans import Plan
 from .repair import legal_view
-from .types import Keep, Message, Messages
+from .types import Message, Messages
 
 
 def note_text(omitted_messages: int, omitted_results: int) -> str:
@@ -50,7 +51,9 @@ def build_view(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_
 
 def shows_log(plan: Plan) -> bool:
     """Tell whether a plan leaves nothing out and caps nothing: the view is the log, unless that has to be repaired."""
-    return not (plan.omitted_messages or plan.capped_results or plan.shrinks)
+    return not (
+        plan.omitted_messages or plan.capped_results or plan.dropped_bytes or plan.shrinks or plan.replaced_media
+    )
 
 
 def is_legal(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_POINTS) -> bool:
@@ -78,16 +81,13 @@ def _with_note(messages: Sequence[Message], note: str) -> Messages:
     return [{**first, "content": [block, *first["content"]]}, *messages[1:]]
 
 
-def standing_view(
-    messages: Sequence[Message], plan: Plan | None, *, exempt_tools: Collection[str] = (), keep: Keep = "head_tail"
-) -> Messages:
+def standing_view(messages: Sequence[Message], plan: Plan | None, rules: CapRules) -> Messages:
     """Build a view by an earlier plan without counting anything: what is left when making a plan failed.
 
     Args:
         messages: The log.
         plan: The last plan for it, or None.
-        exempt_tools: Names of tools whose results are never capped.
-        keep: Which end of a capped text stays.
+        rules: What the app said of caps.
 
     Returns:
         Legal messages.
@@ -97,9 +97,11 @@ def standing_view(
     view: Messages = []
     for index in (*plan.lead, *range(plan.cut, len(messages))):
         message, cap = messages[index], plan.cap_at(index)
-        names = tool_names(messages[index - 1]) if index else {}
-        caps = {name_id: cap for name_id, name in names.items() if cap is not None and name not in exempt_tools}
-        view.append(cap_message(message, caps, keep=keep)[0])
+        if cap is not None:
+            names = tool_names(messages[index - 1]) if index else {}
+            caps = rules.result_caps(shape_of(message, index), names, cap)
+            message, *_ = cap_message(message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
+        view.append(message)
     if plan.omitted_messages:
         view = _with_note(view, note_text(plan.omitted_messages, plan.omitted_results))
     return legal_view(view)[0]

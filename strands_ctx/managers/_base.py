@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -28,11 +28,11 @@ from strands_ctx.messages import shape_of
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter
-from strands_ctx.types import Keep, Messages, TokenCounter
+from strands_ctx.types import Messages, TokenCounter
 from strands_ctx.view import build_view, is_legal, shows_log, standing_view
 
 from ._errors import BudgetExceededError
-from ._limits import Budget, check_callables
+from ._limits import Budget, check_callables, count
 from ._log_caps import LogCaps
 from ._parking import Parking, removed_count
 from ._planning import Call, Planner
@@ -67,9 +67,8 @@ class ViewManager(NullConversationManager):
         per_turn: int = 1,
         counter: TokenCounter | None = None,
         on_receipt: OnReceipt | None = None,
-        log_max_bytes: int | None = None,
-        exempt_tools: Collection[str] = (),
-        keep: Keep = "head_tail",
+        log_caps: LogCaps,
+        max_media: int | None = None,
     ) -> None:
         """Take the arguments that the managers have checked."""
         check_callables(counter, on_receipt)
@@ -77,9 +76,8 @@ class ViewManager(NullConversationManager):
         self._per_turn = per_turn
         self._counter: TokenCounter = counter if counter is not None else TiktokenCounter()
         self._on_receipt = on_receipt
-        self._exempt_tools = frozenset(exempt_tools)
-        self._keep: Keep = keep
-        self._log_caps = LogCaps(log_max_bytes, self._exempt_tools, keep)
+        self._log_caps = log_caps
+        self._max_media = None if max_media is None else count("max_media_per_request", max_media)
         self._parking = Parking()
         self._budget = budget
         self._planner = Planner(policy, budget, self._parking)
@@ -173,7 +171,7 @@ class ViewManager(NullConversationManager):
         return state
 
     def _new_ledger(self) -> Ledger:
-        return Ledger(self._counter, exempt_tools=self._exempt_tools, keep=self._keep)
+        return Ledger(self._counter, rules=self._log_caps.rules, max_media=self._max_media)
 
     def _on_initialized(self, event: AgentInitializedEvent) -> None:
         _host.install_view_handler(event.agent, self._on_model_input)
@@ -219,7 +217,7 @@ class ViewManager(NullConversationManager):
             logger.warning(
                 "call=<%d> | management failed, sending the last view made legal", state.calls, exc_info=True
             )
-            view = standing_view(call.messages, state.plan, exempt_tools=self._exempt_tools, keep=self._keep)
+            view = standing_view(call.messages, state.plan, self._log_caps.rules)
             return _host.with_messages(context, view)
         self._planner.commit(state, decision)
         abandoned = abandon_receipt(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,18 +168,6 @@ def threshold_ratio(proactive_compression: bool | Mapping[str, Any] | None) -> f
     if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio <= 1:
         raise ConfigError("compression_threshold", ratio, "must be above 0 and at most 1")
     return float(ratio)
-
-
-def tool_set(exempt_tools: Collection[str]) -> frozenset[str]:
-    """Check a collection of tool names.
-
-    Raises:
-        ConfigError: If it is one text, or holds something else than texts.
-    """
-    names = tuple(exempt_tools) if isinstance(exempt_tools, Iterable) else (None,)
-    if isinstance(exempt_tools, str) or not all(isinstance(name, str) for name in names):
-        raise ConfigError("exempt_tools", exempt_tools, "must be a collection of tool names, such as ('read_pdf',)")
-    return frozenset(names)
 
 
 def check_callables(counter: object, on_receipt: object) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from strands_ctx.capping import cap_message
+from strands_ctx.cap_rules import Cap, CapRules
+from strands_ctx.media_caps import media_bytes
+from strands_ctx.message_caps import cap_message, cap_texts, text_bytes
 from strands_ctx.messages import seen_before, shape_of, tool_names
-from strands_ctx.types import Keep, Messages
+from strands_ctx.types import Messages
 
 from ._state import AgentState
 
@@ -21,14 +22,14 @@ class LogCaps:
     """What a manager was asked to cap in logs.
 
     Attributes:
-        max_bytes: The cap of each result, or None for no caps.
-        exempt_tools: Names of tools whose results stay whole.
-        keep: Which end of a text stays.
+        rules: What the app said of tools.
+        max_bytes: The cap of each result, or None.
+        message_max_bytes: The cap of all results of one message together, or None.
     """
 
-    max_bytes: int | None
-    exempt_tools: frozenset[str]
-    keep: Keep
+    rules: CapRules
+    max_bytes: int | None = None
+    message_max_bytes: int | None = None
 
     def apply(self, state: AgentState, messages: Any, stop: int) -> None:
         """Cap what a model call has carried, up to an index, once; what is capped already is not looked at again."""
@@ -46,45 +47,38 @@ class LogCaps:
 
     def _cap(self, messages: Messages, start: int, stop: int) -> tuple[int, int, int]:
         """Return where the capped part ends, and how many results and bytes were capped."""
-        if self.max_bytes is None:
+        if self.max_bytes is None and self.message_max_bytes is None:
             return start, 0, 0
         seen = start + seen_before([shape_of(message) for message in messages[start:]])
-        stop = max(min(stop, seen), start)
-        results, dropped = cap_log(
-            messages, start, stop, max_bytes=self.max_bytes, exempt_tools=self.exempt_tools, keep=self.keep
-        )
-        return stop, results, dropped
-
-
-def cap_log(
-    messages: Messages, start: int, stop: int, *, max_bytes: int, exempt_tools: Collection[str], keep: Keep
-) -> tuple[int, int]:
-    """Cap the tool results of a range of a log in place.
-
-    Messages and their content lists stay the same objects. The dictionary of a capped result is replaced and not
-    changed, because whoever recorded the result may hold it.
-
-    Args:
-        messages: The log.
-        start: First index.
-        stop: Index after the last.
-        max_bytes: The cap of each result.
-        exempt_tools: Names of tools whose results stay whole.
-        keep: Which end of a text stays.
-
-    Returns:
-        How many results were capped, and how many bytes are gone.
-    """
-    capped = dropped = 0
-    for index in range(start, min(stop, len(messages))):
-        message = messages[index]
-        ids = [str(b["toolResult"].get("toolUseId", "")) for b in message["content"] if "toolResult" in b]
-        if not ids:
-            continue
-        names = tool_names(messages[index - 1]) if index and exempt_tools else {}
-        caps = {result_id: max_bytes for result_id in ids if names.get(result_id) not in exempt_tools}
-        shorter, results, lost = cap_message(message, caps, keep=keep)
-        if results:
-            message["content"][:] = shorter["content"]
+        stop = min(max(min(stop, seen), start), len(messages))
+        capped = dropped = 0
+        for index in range(start, stop):
+            results, lost = self._cap_message(messages, index)
             capped, dropped = capped + results, dropped + lost
-    return capped, dropped
+        return stop, capped, dropped
+
+    def _cap_message(self, messages: Messages, index: int) -> tuple[int, int]:
+        """Cap the results of one message in place; how many were capped, and how many bytes are gone.
+
+        The message and its content list stay the same objects. The dictionary of a capped result is replaced and not
+        changed, because whoever recorded the result may hold it.
+        """
+        message, rules = messages[index], self.rules
+        shape = shape_of(message, index)
+        if not shape.result_ids:
+            return 0, 0
+        names = tool_names(messages[index - 1]) if index and rules.name_tools else {}
+        shorter, dropped = message, 0
+        if self.max_bytes is not None:
+            caps = rules.result_caps(shape, names, Cap(self.max_bytes))
+            shorter, _, dropped = cap_message(message, caps, keep=rules.keep)
+        if self.message_max_bytes is not None:
+            ids, before = rules.shrinkable(shape, names), shorter
+            shorter = cap_texts(
+                before, self.message_max_bytes, ids, keep=rules.keep, weigh=media_bytes, results_only=True
+            )
+            dropped += text_bytes(before, ids) - text_bytes(shorter, ids)
+        changed = sum(new is not old for new, old in zip(shorter["content"], message["content"], strict=True))
+        if changed:
+            message["content"][:] = shorter["content"]
+        return changed, dropped

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
+from strands_ctx import _host
 from strands_ctx.drafts import Load
 from strands_ctx.messages import MAX_CACHE_POINTS
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
@@ -41,9 +42,10 @@ class Call:
 
     @property
     def max_cache_points(self) -> int:
-        """How many cache points the system prompt leaves to the messages."""
+        """How many cache points the system prompt and the model's configuration leave to the messages."""
         blocks = self.system_prompt if isinstance(self.system_prompt, list) else ()
-        return max(MAX_CACHE_POINTS - sum("cachePoint" in block for block in blocks), 0)
+        taken = sum("cachePoint" in block for block in blocks) + _host.own_cache_points(self.model)
+        return max(MAX_CACHE_POINTS - taken, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ class StoredView:
             "cut": self.boundaries.cut,
             "cap_line": self.boundaries.cap_line,
             "old_max_bytes": self.boundaries.old_max_bytes,
+            "error_line": self.boundaries.error_line,
             **self.memory.to_state(),
             "inner": list(self.inner),
         }
@@ -89,7 +90,12 @@ class StoredView:
         inner = state.get("inner")
         return cls(
             fingerprint=state["fingerprint"],
-            boundaries=Boundaries(cut, max(cut, cap_line), _index(state.get("old_max_bytes")) or None),
+            boundaries=Boundaries(
+                cut,
+                max(cut, cap_line),
+                _index(state.get("old_max_bytes")) or None,
+                min(_index(state.get("error_line", cap_line)), cap_line),
+            ),
             memory=ModelMemory.from_state(state),
             inner=tuple(_index(index) for index in inner) if isinstance(inner, list) else (),
         )

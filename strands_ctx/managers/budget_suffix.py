@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from strands_ctx.capping import check_cap
@@ -11,6 +11,8 @@ from strands_ctx.types import TokenCounter
 
 from ._base import OnReceipt, ViewManager
 from ._limits import Budget, check_target, count, positive, threshold_ratio
+from ._log_caps import LogCaps
+from ._tool_rules import MAX_MEDIA, cap_rules
 
 
 class BudgetSuffixManager(ViewManager):
@@ -30,6 +32,11 @@ class BudgetSuffixManager(ViewManager):
         pin_first: How many messages at the start stay in every view.
         max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no
             cap.
+        max_bytes_per_message: Cap in bytes of the results of parallel calls together, in the log, after the run.
+        per_tool_max_bytes: Caps in bytes by name of tool, in place of ``max_bytes_per_result``.
+        exempt_tools: Names of tools whose results are never capped.
+        max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
+            a line of text. None: no limit.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
         on_receipt: Called with each receipt when its call has ended.
         proactive_compression: As in Strands: a boundary also moves above this share of the window.
@@ -50,12 +57,18 @@ class BudgetSuffixManager(ViewManager):
         max_user_turns: int | None = None,
         pin_first: int | None = None,
         max_bytes_per_result: int | None = None,
+        max_bytes_per_message: int | None = None,
+        per_tool_max_bytes: Mapping[str, int] | None = None,
+        exempt_tools: Collection[str] = (),
+        max_media_per_request: int | None = MAX_MEDIA,
         counter: TokenCounter | None = None,
         on_receipt: OnReceipt | None = None,
         proactive_compression: bool | Mapping[str, Any] | None = None,
     ) -> None:
         """Check the arguments."""
         check_cap("max_bytes_per_result", max_bytes_per_result, optional=True)
+        check_cap("max_bytes_per_message", max_bytes_per_message, optional=True)
+        rules = cap_rules(max_bytes_per_result, exempt_tools=exempt_tools, per_tool_max_bytes=per_tool_max_bytes)
         check_target(positive("budget_tokens", budget_tokens), positive("target_tokens", target_tokens))
         super().__init__(
             policy=Policy(
@@ -69,5 +82,6 @@ class BudgetSuffixManager(ViewManager):
             ),
             counter=counter,
             on_receipt=on_receipt,
-            log_max_bytes=max_bytes_per_result,
+            log_caps=LogCaps(rules, max_bytes_per_result, max_bytes_per_message),
+            max_media=max_media_per_request,
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from strands_ctx.capping import check_cap, check_keep
 from strands_ctx.plans import UNLIMITED_TOKENS, Policy
 from strands_ctx.types import Keep
 
 from ._base import ViewManager
-from ._limits import Budget, tool_set
+from ._limits import Budget
+from ._log_caps import LogCaps
+from ._tool_rules import MAX_MEDIA, cap_rules
 
 
 class CapToolResultsManager(ViewManager):
@@ -22,8 +24,13 @@ class CapToolResultsManager(ViewManager):
 
     Args:
         max_bytes_per_result: The cap of each result, in UTF-8 bytes, at least 64.
+        max_bytes_per_message: The cap of the results of parallel calls together, in UTF-8 bytes, at least 64: small
+            ones stay whole, errors are cut last. None: no cap.
+        per_tool_max_bytes: Caps in bytes by name of tool, in place of ``max_bytes_per_result``.
         keep: Which end of a capped text stays: ``head_tail``, ``head`` or ``tail``.
         exempt_tools: Names of tools whose results are never capped.
+        max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
+            a line of text. None: no limit.
 
     Raises:
         ConfigError: If a cap is under 64 bytes or ``keep`` is unknown.
@@ -37,16 +44,22 @@ class CapToolResultsManager(ViewManager):
         self,
         max_bytes_per_result: int = 8_000,
         *,
+        max_bytes_per_message: int | None = None,
+        per_tool_max_bytes: Mapping[str, int] | None = None,
         keep: Keep = "head_tail",
         exempt_tools: Collection[str] = (),
+        max_media_per_request: int | None = MAX_MEDIA,
     ) -> None:
         """Check the arguments."""
         check_cap("max_bytes_per_result", max_bytes_per_result)
+        check_cap("max_bytes_per_message", max_bytes_per_message, optional=True)
         check_keep(keep)
+        rules = cap_rules(
+            max_bytes_per_result, exempt_tools=exempt_tools, per_tool_max_bytes=per_tool_max_bytes, keep=keep
+        )
         super().__init__(
             policy=Policy(cuts=False, old_result_max_bytes=max_bytes_per_result, recent_tokens=UNLIMITED_TOKENS),
             budget=Budget(unlimited=True),
-            log_max_bytes=max_bytes_per_result,
-            exempt_tools=tool_set(exempt_tools),
-            keep=keep,
+            log_caps=LogCaps(rules, max_bytes_per_result, max_bytes_per_message),
+            max_media=max_media_per_request,
         )

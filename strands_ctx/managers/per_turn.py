@@ -11,7 +11,9 @@ from strands_ctx.plans import Policy
 from strands_ctx.types import TokenCounter
 
 from ._base import OnReceipt, ViewManager
-from ._limits import Budget, check_target, count, positive, threshold_ratio, tool_set
+from ._limits import Budget, check_target, count, positive, threshold_ratio
+from ._log_caps import LogCaps
+from ._tool_rules import MAX_MEDIA, cap_rules
 
 WORKING_SET_TOKENS = 40_000
 """The soft budget where none is explicit. See docs/benchmarks.md for the measurement that chose it."""
@@ -37,12 +39,17 @@ class PerTurnManager(ViewManager):
         old_result_max_bytes: The cap of older results in the view, in bytes, at least 64.
         first_sight_max_bytes: Cap in bytes of results that no call has carried yet: cheaper, never whole. None: no
             cap.
+        old_input_max_bytes: The cap of the inputs of older tool calls in the view, in bytes, at least 64. None: no cap.
+        per_tool_max_bytes: Caps in bytes by name of tool, in place of any other cap of a result.
         per_turn: Whether boundaries may move before every model call, or before every n-th.
         max_user_turns: How many turns a cut leaves at most; it forces no cut by itself.
         pin_first: How many messages at the start stay in every view.
         exempt_tools: Names of tools whose results are never capped.
         max_bytes_per_result: Cap in bytes of tool results in the log, after the run that they belong to. None: no
             cap.
+        max_bytes_per_message: Cap in bytes of the results of parallel calls together, in the log, after the run.
+        max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
+            a line of text. None: no limit.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
         on_receipt: Called with each receipt when its call has ended.
         proactive_compression: As in Strands: a boundary also moves above this share of the window.
@@ -64,11 +71,15 @@ class PerTurnManager(ViewManager):
         recent_tokens: int = RECENT_TOKENS,
         old_result_max_bytes: int = 600,
         first_sight_max_bytes: int | None = None,
+        old_input_max_bytes: int | None = None,
+        per_tool_max_bytes: Mapping[str, int] | None = None,
         per_turn: bool | int = True,
         max_user_turns: int | None = None,
         pin_first: int | None = None,
         exempt_tools: Collection[str] = (),
         max_bytes_per_result: int | None = None,
+        max_bytes_per_message: int | None = None,
+        max_media_per_request: int | None = MAX_MEDIA,
         counter: TokenCounter | None = None,
         on_receipt: OnReceipt | None = None,
         proactive_compression: bool | Mapping[str, Any] | None = None,
@@ -76,7 +87,10 @@ class PerTurnManager(ViewManager):
         """Check the arguments."""
         check_cap("old_result_max_bytes", old_result_max_bytes)
         check_cap("first_sight_max_bytes", first_sight_max_bytes, optional=True)
+        check_cap("old_input_max_bytes", old_input_max_bytes, optional=True)
         check_cap("max_bytes_per_result", max_bytes_per_result, optional=True)
+        check_cap("max_bytes_per_message", max_bytes_per_message, optional=True)
+        rules = cap_rules(old_result_max_bytes, exempt_tools=exempt_tools, per_tool_max_bytes=per_tool_max_bytes)
         if first_sight_max_bytes is not None and first_sight_max_bytes < old_result_max_bytes:
             raise ConfigError(
                 "first_sight_max_bytes",
@@ -93,6 +107,7 @@ class PerTurnManager(ViewManager):
                 old_result_max_bytes=old_result_max_bytes,
                 recent_tokens=_recent(recent_tokens, budget_tokens),
                 first_sight_max_bytes=first_sight_max_bytes,
+                old_input_max_bytes=old_input_max_bytes,
                 max_user_turns=positive("max_user_turns", max_user_turns),
                 pin_first=count("pin_first", pin_first),
             ),
@@ -105,8 +120,8 @@ class PerTurnManager(ViewManager):
             per_turn=_every(per_turn),
             counter=counter,
             on_receipt=on_receipt,
-            log_max_bytes=max_bytes_per_result,
-            exempt_tools=tool_set(exempt_tools),
+            log_caps=LogCaps(rules, max_bytes_per_result, max_bytes_per_message),
+            max_media=max_media_per_request,
         )
 
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strands_ctx.capping import cap_message, cap_text, cap_texts, cap_tool_result, count_bytes, result_bytes, text_bytes
+from strands_ctx.capping import cap_text, cap_tool_result, count_bytes, result_bytes
+from strands_ctx.media_caps import media_weight
+from strands_ctx.message_caps import cap_message, cap_texts, text_bytes
 from tests.builders import ids
 
 from .strategies import any_texts, legal_logs, tool_results
@@ -153,9 +155,9 @@ def test_texts_of_a_message_capped_together_share_the_cap(log, cap):
         calls = ids([message], "toolResult")
         capped = cap_texts(message, cap, calls)
         floor = 64 * len(message["content"])
-        assert min(text_bytes(capped, calls), max(cap, floor)) == text_bytes(capped, calls)
-        assert min(text_bytes(capped, calls), text_bytes(message, calls)) == text_bytes(capped, calls)
-        if text_bytes(message, calls) <= cap:
+        before, after = text_bytes(message, calls, media_weight), text_bytes(capped, calls, media_weight)
+        assert min(before, after, max(cap, floor)) == after
+        if before <= cap:
             assert capped is message
 
 

@@ -8,9 +8,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strands_ctx.capping import cap_message
+from strands_ctx.cap_rules import Cap, CapRules
 from strands_ctx.digests import digest
 from strands_ctx.ledger import Ledger
+from strands_ctx.message_caps import cap_message
 from strands_ctx.messages import check_messages, newest_start, pair_partners, shape_of, turn_starts
 from strands_ctx.testing.rules import strict_violations
 from strands_ctx.types import Messages
@@ -115,10 +116,10 @@ def edits(draw, log: Messages) -> Messages:
 def test_a_ledger_kept_up_to_date_is_as_good_as_a_new_one(data, exempt):
     """After growth, truncation, edits in place and a change of log, it tells what a fresh one tells."""
     log = data.draw(legal_logs(max_turns=3))
-    kept = Ledger(COUNTER, exempt_tools=exempt)
+    kept = Ledger(COUNTER, rules=CapRules(exempt_tools=frozenset(exempt)))
     for _ in range(data.draw(st.integers(2, 4))):
         kept.update(log)
-        fresh = Ledger(COUNTER, exempt_tools=exempt)
+        fresh = Ledger(COUNTER, rules=CapRules(exempt_tools=frozenset(exempt)))
         fresh.update(copy.deepcopy(log))
         assert seen(fresh) == seen(kept)
         log = data.draw(edits(log))
@@ -131,5 +132,5 @@ def test_a_ledger_never_changes_the_log(log, cap):
     ledger = Ledger(COUNTER)
     ledger.update(log)
     for index in range(len(log)):
-        ledger.shown(index, cap, 64)
+        ledger.shown(index, Cap(cap), 64)
     assert before == log

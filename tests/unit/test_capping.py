@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 
 from strands_ctx.capping import (
-    cap_message,
     cap_text,
-    cap_texts,
     cap_tool_result,
     check_cap,
     check_keep,
     result_bytes,
 )
 from strands_ctx.errors import ConfigError
-from tests.builders import assistant, result, texts, use, user
 
 
 @pytest.mark.parametrize(
@@ -115,23 +112,3 @@ def test_items_that_are_too_many_for_a_floor_each_are_joined():
     text, other = capped["content"]
     assert ("found it", "[image: png, 900 bytes]", unknown) == (text["text"][:8], text["text"][-23:], other)
     assert result_bytes(capped) <= 100
-
-
-def test_a_message_counts_what_was_capped():
-    """Only ids with a cap, and only where they are larger."""
-    message = user(result("a", "x" * 200), result("b", "x" * 200), result("c", "small"), "beside")
-    capped, results, dropped = cap_message(message, {"a": 64, "c": 64})
-    assert (1, 136, [64, 200, 5, 6]) == (results, dropped, [len(text) for text in texts(capped)])
-
-
-def test_a_message_of_which_nothing_is_capped_is_the_same_object():
-    """No copy without need."""
-    message = assistant("x", use("a"))
-    assert (message, 0, 0) == cap_message(message, {"a": 64})
-    assert cap_message(message, {})[0] is message
-
-
-def test_texts_and_results_of_a_message_share_one_cap():
-    """Its own text too; results with other ids stay whole."""
-    message = user("p" * 300, result("a", "x" * 300), result("b", "x" * 300), "small")
-    assert [97, 98, 300, 5] == [len(text) for text in texts(cap_texts(message, 200, ["a"]))]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from strands_ctx.messages import STRUCTURED_OUTPUT_PROMPT, check_messages
-from strands_ctx.plans import Policy
+from strands_ctx.plans import Boundaries, Policy
+from strands_ctx.policies import plan_view
+from strands_ctx.view import build_view
 from tests.builders import (
     assistant,
     cycle,
     ids,
+    ledger_of,
     limits_of,
+    load_of,
     pinned,
     planned,
     result,
@@ -27,6 +33,11 @@ TIERS = Policy(old_result_max_bytes=64, recent_tokens=50)
 def turns_of(count: int, tokens: int) -> list:
     """Turns of so many tokens each: a prompt of 10 words, and an answer of the rest."""
     return [message for _ in range(count) for message in turn(words(10), words(tokens - 18))]
+
+
+def errors(call: str, size: int) -> list:
+    """A tool call that failed, with a message of so many words."""
+    return [assistant(use(call)), user(result(call, words(size), "error"))]
 
 
 def test_one_prompt_and_50_pairs_are_cut_inside_the_turn():
@@ -110,12 +121,26 @@ def test_reasoning_of_kept_messages_is_byte_identical():
     ]
 
 
+def test_an_error_stays_whole_while_capping_the_others_is_enough():
+    """S15: the cap line passes it by."""
+    log = [user("go"), *errors("a", 60), *cycle("b", words(500)), *cycle("c", words(60))]
+    plan, view = planned(log, limits_of(260), TIERS)
+    assert ([words(60), 64], 0) == ([texts(view[2])[0], len(texts(view[4])[0])], plan.omitted_messages)
+
+
 def test_a_capped_error_keeps_its_status():
-    """S15: what failed still says that it failed."""
-    log = [user("go"), assistant(use("a")), user(result("a", words(500), "error")), *cycle("b", "found")]
-    _, view = planned(log, limits_of(200), TIERS)
+    """S15: an error that is too large is capped before anything is left out, and still says that it failed."""
+    log = [user("go"), *errors("a", 500), *cycle("b", "found")]
+    plan, view = planned(log, limits_of(200), TIERS)
     capped = view[2]["content"][0]["toolResult"]
-    assert ("error", 64) == (capped["status"], len(capped["content"][0]["text"]))
+    assert ("error", 64, 0) == (capped["status"], len(capped["content"][0]["text"]), plan.omitted_messages)
+
+
+def test_of_parallel_results_the_error_is_cut_last():
+    """S15: in the newest message too."""
+    answers = user(result("a", words(900)), result("b", words(90), "error"))
+    _, view = planned([user("go"), assistant(use("a"), use("b")), answers], limits_of(400))
+    assert (words(90), True) == (texts(view[2])[1], len(texts(view[2])[0]) < len(words(900)))
 
 
 @pytest.mark.parametrize("marker", ["\n[... 29 of 1,000 bytes shown ...]\n", "[truncated]", "... (truncated)"])
@@ -170,3 +195,106 @@ def test_the_forced_structured_output_prompt_stays_in_the_view():
     log = [*turns_of(4, 200), user("the task"), *cycle("a", words(100)), assistant("x"), user(STRUCTURED_OUTPUT_PROMPT)]
     plan, view = planned(log, limits_of(300))
     assert (STRUCTURED_OUTPUT_PROMPT, True) == (texts(view[-1])[-1], plan.cut < len(log) - 1)
+
+
+def screenshots(count: int, *, own: bool) -> list:
+    """Messages with one image each: of the user's own, or in tool results."""
+    images = [{"image": {"format": "png", "source": {"bytes": f"picture {n}".encode()}}} for n in range(count)]
+    if own:
+        return [message for image in images for message in (user("look", image), assistant("seen"))]
+    log = [message for n in range(count) for message in cycle(f"c{n}")]
+    for image, message in zip(images, log[1::2], strict=True):
+        message["content"][0]["toolResult"]["content"] = [image]
+    return [user("look"), *log]
+
+
+def images_of(messages) -> list[bytes]:
+    """The bytes of all images, those of results included."""
+    items = [item for m in messages for b in m["content"] for item in b.get("toolResult", {}).get("content", [b])]
+    return [item["image"]["source"]["bytes"] for item in items if "image" in item]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_of_many_images_the_newest_twenty_stay(own):
+    """S12: older ones become a line of text, in the view only, and the receipt counts them."""
+    log = screenshots(33, own=own)
+    before = copy.deepcopy(log)
+    plan, view = planned(log, limits_of(10**6), max_media=20)
+    assert ([f"picture {n}".encode() for n in range(13, 33)], 13) == (images_of(view), plan.replaced_media)
+    assert (before, ["[image: png, 9 bytes]"]) == (log, texts(view[0 if own else 2])[-1:])
+
+
+def test_twenty_images_are_the_log():
+    """S12: up to the limit nothing is touched."""
+    log = screenshots(20, own=False)
+    plan, view = planned(log, limits_of(10**6), max_media=20)
+    assert (0, True) == (plan.replaced_media, all(a is b for a, b in zip(log, view, strict=True)))
+
+
+def test_media_that_are_left_out_with_their_message_are_not_counted_as_replaced():
+    """S12: after a cut, only what is in the view."""
+    log = [*screenshots(25, own=True), user("so"), assistant("yes")]
+    plan, view = planned(log, limits_of(17_000, 9_000), max_media=20)
+    assert (True, 0, []) == (plan.cut > 10, plan.replaced_media, check_messages(view))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"bytes": b"%PDF-1.7 " + bytes(200_000)},
+        {"text": "word " * 40_000},
+        {"content": [{"text": "word " * 40_000}]},
+        {"location": {"type": "s3", "uri": "s3://bucket/paper.pdf"}},
+    ],
+    ids=["bytes", "text", "content", "s3"],
+)
+def test_a_document_that_does_not_fit_becomes_a_placeholder(source):
+    """S11: with kind, format, name and size, whatever its source; in a result and in a prompt."""
+    document = {"document": {"format": "pdf", "name": "paper", "source": source}}
+    answer = user({"toolResult": {"toolUseId": "a", "status": "success", "content": [document]}})
+    for log in ([user("read", document)], [user("read"), assistant(use("a")), answer]):
+        plan, view = planned(log, limits_of(1_000))
+        assert ("newest", True) == (plan.reason, texts(view[-1])[-1].startswith('[document: pdf, "paper"'))
+
+
+def test_keys_beside_the_content_of_a_capped_result_stay():
+    """S14: structuredContent and metadata of MCP, and what nobody knows."""
+    log = [user("go"), *cycle("a", words(500)), *cycle("b", "found")]
+    others = {"structuredContent": {"rows": [1]}, "metadata": {"server": "x"}, "unheard_of": 1}
+    log[2]["content"][0]["toolResult"].update(others)
+    _, view = planned(log, limits_of(200), TIERS)
+    capped = view[2]["content"][0]["toolResult"]
+    assert (others, 64) == ({key: capped[key] for key in others}, len(texts(view[2])[0]))
+
+
+def test_json_is_capped_to_json_of_the_same_outer_type():
+    """S13: an array stays an array, an object an object; what is too small for that becomes a text."""
+    values = {"a": [{"id": n} for n in range(99)], "b": {"rows": "x" * 900}, "c": {"k" * 190: "x" * 90}}
+    policy = Policy(old_result_max_bytes=200, recent_tokens=5)
+    log = [user("go"), *(message for call in values for message in cycle(call)), *cycle("d", words(100))]
+    for call, message in zip(values, log[2:7:2], strict=True):
+        message["content"][0]["toolResult"]["content"] = [{"json": values[call]}]
+    _, view = planned(log, limits_of(200), policy)
+    shown = [message["content"][0]["toolResult"]["content"][0] for message in view[2:7:2]]
+    assert [list, dict] == [type(item["json"]) for item in shown[:2]]
+    assert "bytes shown" in shown[2]["text"]
+
+
+def test_old_inputs_are_capped_where_that_is_asked_for():
+    """A file that was written long ago is not carried for ever; the newest call is whole, and so is its result."""
+    calls = [assistant({"toolUse": {"toolUseId": n, "name": "write", "input": {"text": words(300)}}}) for n in "ab"]
+    log = [user("go"), calls[0], user(result("a", words(90))), calls[1], user(result("b", words(90)))]
+    policy = Policy(old_result_max_bytes=64, recent_tokens=5, old_input_max_bytes=150)
+    plan, view = planned(log, limits_of(700), policy)
+    shown = [message["content"][0]["toolUse"]["input"]["text"] for message in view[1:4:2]]
+    assert (True, words(300), 0) == ("bytes shown" in shown[0], shown[1], plan.omitted_messages)
+
+
+def test_a_view_shows_what_the_log_says_now():
+    """S23: a guardrail rewrites the last user message after it was planned."""
+    log = [user("go"), *cycle("a", words(50)), assistant("so"), user("my secret")]
+    ledger = ledger_of(log)
+    plan_view(ledger, load_of(), TIERS, limits_of(900), Boundaries())
+    ledger.update([*log[:-1], user("[redacted]")])
+    view = build_view(ledger, plan_view(ledger, load_of(), TIERS, limits_of(900), Boundaries()))
+    assert ["[redacted]"] == texts(view[-1])

@@ -6,9 +6,12 @@ import copy
 
 import pytest
 
+from strands_ctx.cap_rules import Cap, CapRules
 from strands_ctx.errors import HistoryError
 from strands_ctx.ledger import Ledger
 from tests.builders import WordCounter, assistant, cycle, ledger_of, pinned, texts, turn, user, words
+
+SMALL = Cap(64)
 
 
 class CountingCounter(WordCounter):
@@ -62,19 +65,19 @@ def test_a_shorter_log_is_forgotten_beyond_its_end():
     """Nothing of what is gone counts any more."""
     log = [*turn("go", "done"), user("x"), *cycle("a", words(99))]
     ledger = ledger_of(log)
-    ledger.capped_tokens(0, 5, 64)
+    ledger.shown_tokens(0, 5, SMALL)
     ledger.update(log[:2])
-    assert ([0], (0, 10), 0) == (ledger.starts, ledger.raw_tokens(0, 2), ledger.capped_tokens(0, 2, 64))
+    assert ([0], (0, 10), (0, 10)) == (ledger.starts, ledger.raw_tokens(0, 2), ledger.shown_tokens(0, 2, SMALL))
 
 
 def test_a_tool_renamed_in_place_changes_what_is_exempt():
     """The caps of a message depend on the message before it."""
     log = [user("go"), *cycle("a", words(99), "search")]
-    ledger = ledger_of(log, exempt_tools=("read_pdf",))
-    ledger.capped_tokens(0, 3, 64)
+    ledger = ledger_of(log, rules=CapRules(exempt_tools=frozenset({"read_pdf"})))
+    ledger.shown_tokens(0, 3, SMALL)
     edited = [user("go"), *cycle("a", words(99), "read_pdf")]
     ledger.update(edited)
-    assert words(99) == texts(ledger.shown(2, 64))[0]
+    assert words(99) == texts(ledger.shown(2, SMALL))[0]
 
 
 def test_a_pin_that_arrives_later_pins_its_partner_too():
@@ -87,8 +90,12 @@ def test_a_pin_that_arrives_later_pins_its_partner_too():
 
 def test_exempt_tools_have_no_cap():
     """By the name that the call before carries."""
-    ledger = ledger_of([user("go"), *cycle("a", name="read_pdf"), *cycle("b")], exempt_tools=("read_pdf",))
-    assert ({}, {"b": 64}) == (ledger.caps_for(2, 64), ledger.caps_for(4, 64))
+    ledger = ledger_of(
+        [user("go"), *cycle("a", words(99), "read_pdf"), *cycle("b", words(99))],
+        rules=CapRules(exempt_tools=frozenset({"read_pdf"})),
+    )
+    shown = [ledger.shown(index, SMALL) is ledger.messages[index] for index in (2, 4)]
+    assert ([True, False], set(), {"b"}) == (shown, ledger.shrinkable(2), ledger.shrinkable(4))
 
 
 def test_what_has_no_cap_is_the_logs_own_object():
@@ -96,4 +103,4 @@ def test_what_has_no_cap_is_the_logs_own_object():
     log = [user("go"), *cycle("a", "small")]
     ledger = Ledger(WordCounter())
     ledger.update(log)
-    assert [True] * 3 == [ledger.shown(index, 64, 64) is log[index] for index in range(3)]
+    assert [True] * 3 == [ledger.shown(index, SMALL, 64) is log[index] for index in range(3)]

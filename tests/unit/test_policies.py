@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from strands_ctx.cap_rules import CapRules
 from strands_ctx.errors import BudgetError
 from strands_ctx.plans import Boundaries, Policy
 from tests.builders import (
@@ -135,7 +136,7 @@ def test_the_first_messages_are_pinned_with_their_partners():
 def test_results_of_exempt_tools_are_never_capped():
     """Neither by the cap line nor when nothing else helps."""
     log = [user("go"), *cycle("a", words(100), "read_pdf"), *cycle("b", words(200)), *cycle("c", "found")]
-    plan, view = planned(log, limits_of(300), TIERS, exempt_tools=("read_pdf",))
+    plan, view = planned(log, limits_of(300), TIERS, rules=CapRules(exempt_tools=frozenset({"read_pdf"})))
     assert (words(100), 1) == (texts(view[2])[0], plan.capped_results)
 
 

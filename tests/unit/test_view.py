@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from strands_ctx.cap_rules import CapRules
 from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.view import note_text, standing_view
 from tests.builders import CACHE_POINT, assistant, cycle, limits_of, pinned, planned, turn, user, words
@@ -74,5 +75,8 @@ def test_a_standing_view_applies_the_last_plan_without_counting():
     log = [user("go"), *(message for n in range(9) for message in cycle(f"c{n}", words(90)))]
     plan, view = planned(log, limits_of(400), policy)
     assert Boundaries() != plan.boundaries
-    assert view == standing_view(log, plan)
-    assert [log, log] == [standing_view(log, None), standing_view(log, replace(plan, log_messages=99))]
+    assert view == standing_view(log, plan, CapRules())
+    assert [log, log] == [
+        standing_view(log, None, CapRules()),
+        standing_view(log, replace(plan, log_messages=99), CapRules()),
+    ]

@@ -24,6 +24,14 @@ SUFFIX = [
     {"max_bytes_per_result": 63},
     {"max_bytes_per_result": 0},
     {"max_bytes_per_result": 100.0},
+    {"max_bytes_per_message": 63},
+    {"max_bytes_per_message": "8000"},
+    {"per_tool_max_bytes": 40_000},
+    {"per_tool_max_bytes": {1: 40_000}},
+    {"exempt_tools": "read_pdf"},
+    {"exempt_tools": (1,)},
+    {"max_media_per_request": -1},
+    {"max_media_per_request": True},
     {"proactive_compression": "yes"},
     {"proactive_compression": 0.5},
 ]
@@ -41,13 +49,16 @@ PER_TURN = [
     {"per_turn": -1},
     {"per_turn": False},
     {"per_turn": 1.5},
-    {"exempt_tools": "read_pdf"},
-    {"exempt_tools": (1,)},
+    {"old_input_max_bytes": 63},
+    {"per_tool_max_bytes": ["read_pdf"]},
 ]
 CAP = [
     {"max_bytes_per_result": 63},
     {"max_bytes_per_result": -1},
     {"max_bytes_per_result": 1e3},
+    {"max_bytes_per_message": 0},
+    {"per_tool_max_bytes": "read_pdf"},
+    {"max_media_per_request": 1.5},
     {"keep": "middle"},
     {"keep": ""},
     {"exempt_tools": "read_pdf"},
@@ -71,6 +82,29 @@ def test_bad_input_is_refused_with_the_parameter_and_the_value(manager, argument
     assert str(error).startswith(f"{parameter}={value!r} is not allowed: must be")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "parameter", "words"),
+    [
+        (
+            {"per_tool_max_bytes": {"a": 63}, "max_bytes_per_result": 600},
+            "per_tool_max_bytes['a']",
+            "at least 64 bytes",
+        ),
+        ({"per_tool_max_bytes": {"a": 640}}, "per_tool_max_bytes", "must come with max_bytes_per_result"),
+        (
+            {"per_tool_max_bytes": {"a": 640}, "exempt_tools": ["a"], "max_bytes_per_result": 600},
+            "per_tool_max_bytes",
+            "must not name tools that are in exempt_tools too",
+        ),
+    ],
+)
+def test_caps_of_single_tools_are_checked_too(arguments, parameter, words):
+    """Each cap, and whether it contradicts another argument."""
+    with pytest.raises(ConfigError, match=words) as caught:
+        BudgetSuffixManager(**arguments)
+    assert parameter == caught.value.parameter
+
+
 @pytest.mark.parametrize("ratio", [0, -0.1, 1.01, True, "0.5", None])
 @pytest.mark.parametrize("manager", [BudgetSuffixManager, PerTurnManager])
 def test_a_threshold_outside_of_zero_to_one_is_refused(manager, ratio):
@@ -87,7 +121,10 @@ def test_a_threshold_outside_of_zero_to_one_is_refused(manager, ratio):
         (BudgetSuffixManager, {"budget_tokens": 1, "max_user_turns": 1, "pin_first": 1, "max_bytes_per_result": 64}),
         (BudgetSuffixManager, {"proactive_compression": {"compression_threshold": 1}}),
         (BudgetSuffixManager, {"budget_tokens": 100, "target_tokens": 70}),
+        (BudgetSuffixManager, {"max_bytes_per_result": 64, "per_tool_max_bytes": {"a": 64}, "exempt_tools": ("b",)}),
+        (BudgetSuffixManager, {"max_bytes_per_message": 64, "max_media_per_request": 0}),
         (PerTurnManager, {}),
+        (PerTurnManager, {"old_input_max_bytes": 64, "per_tool_max_bytes": {"a": 64}, "max_media_per_request": None}),
         (PerTurnManager, {"recent_tokens": 0, "old_result_max_bytes": 64, "first_sight_max_bytes": 64, "per_turn": 1}),
         (PerTurnManager, {"per_turn": 7, "exempt_tools": ["a", "b"], "proactive_compression": False}),
         (CapToolResultsManager, {"max_bytes_per_result": 64, "keep": "tail", "exempt_tools": {"a"}}),

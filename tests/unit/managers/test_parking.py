@@ -61,7 +61,7 @@ def test_a_count_that_is_no_count_is_nothing_removed(count):
 def test_what_a_hostile_view_names_is_brought_into_order():
     """Negative and huge numbers become boundaries that no log can be hurt by."""
     view = StoredView.from_state({"fingerprint": "a", "cut": 9, "cap_line": 2, "old_max_bytes": -5, "inner": [1, "x"]})
-    assert (Boundaries(9, 9, None), (1, 0)) == (view.boundaries, view.inner)
+    assert (Boundaries(9, 9, None, 2), (1, 0)) == (view.boundaries, view.inner)
 
 
 def test_of_several_views_of_one_log_the_farthest_is_claimed():
