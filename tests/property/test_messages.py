@@ -19,7 +19,7 @@ from tests.builders import assistant, cycle, ids, result, user
 
 from .strategies import COUNTER, broken_logs, legal_logs
 
-CAPS = (64, 600)
+CAPS = (Cap(64), Cap(600, spares_errors=True), Cap(64, input_max_bytes=64))
 
 
 def resumed(log: Messages) -> Messages:
@@ -80,8 +80,9 @@ def seen(ledger: Ledger) -> tuple:
         ledger.starts,
         ledger.pins,
         ledger.problems,
+        [ledger.media.total_replaced(index) for index in range(size)],
         [ledger.raw_tokens(index, index + 1) for index in range(size)],
-        [[ledger.capped_tokens(index, index + 1, cap) for index in range(size)] for cap in CAPS],
+        [[ledger.shown_tokens(index, index + 1, cap) for index in range(size)] for cap in CAPS],
         [[ledger.shown(index, cap) for index in range(size)] for cap in CAPS],
     )
 
@@ -112,14 +113,14 @@ def edits(draw, log: Messages) -> Messages:
 
 
 @settings(max_examples=150)
-@given(st.data(), st.sampled_from([(), ("read_pdf",)]))
-def test_a_ledger_kept_up_to_date_is_as_good_as_a_new_one(data, exempt):
+@given(st.data(), st.sampled_from([(), ("read_pdf",)]), st.sampled_from([None, 0, 1, 3]))
+def test_a_ledger_kept_up_to_date_is_as_good_as_a_new_one(data, exempt, max_media):
     """After growth, truncation, edits in place and a change of log, it tells what a fresh one tells."""
-    log = data.draw(legal_logs(max_turns=3))
-    kept = Ledger(COUNTER, rules=CapRules(exempt_tools=frozenset(exempt)))
+    log, rules = data.draw(legal_logs(max_turns=3)), CapRules(exempt_tools=frozenset(exempt))
+    kept = Ledger(COUNTER, rules=rules, max_media=max_media)
     for _ in range(data.draw(st.integers(2, 4))):
         kept.update(log)
-        fresh = Ledger(COUNTER, rules=CapRules(exempt_tools=frozenset(exempt)))
+        fresh = Ledger(COUNTER, rules=rules, max_media=max_media)
         fresh.update(copy.deepcopy(log))
         assert seen(fresh) == seen(kept)
         log = data.draw(edits(log))
@@ -132,5 +133,5 @@ def test_a_ledger_never_changes_the_log(log, cap):
     ledger = Ledger(COUNTER)
     ledger.update(log)
     for index in range(len(log)):
-        ledger.shown(index, Cap(cap), 64)
+        ledger.shown(index, cap, 64)
     assert before == log

@@ -9,6 +9,7 @@ import pytest
 from strands_ctx.messages import STRUCTURED_OUTPUT_PROMPT, check_messages
 from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.policies import plan_view
+from strands_ctx.tokens import CharacterCounter
 from strands_ctx.view import build_view
 from tests.builders import (
     assistant,
@@ -274,7 +275,7 @@ def test_json_is_capped_to_json_of_the_same_outer_type():
     log = [user("go"), *(message for call in values for message in cycle(call)), *cycle("d", words(100))]
     for call, message in zip(values, log[2:7:2], strict=True):
         message["content"][0]["toolResult"]["content"] = [{"json": values[call]}]
-    _, view = planned(log, limits_of(200), policy)
+    _, view = planned(log, limits_of(600), policy, counter=CharacterCounter())
     shown = [message["content"][0]["toolResult"]["content"][0] for message in view[2:7:2]]
     assert [list, dict] == [type(item["json"]) for item in shown[:2]]
     assert "bytes shown" in shown[2]["text"]
