@@ -39,12 +39,14 @@ class CapRules:
         tool_max_bytes: Caps in bytes by name of tool, in place of the manager's own.
         base_bytes: The manager's own cap; where results are capped lower than that, those of ``tool_max_bytes`` are
             too, in proportion.
+        recall_tool: The tool that reads whole results by id, which notes and capped results then name; empty for none.
     """
 
     keep: Keep = "head_tail"
     exempt_tools: frozenset[str] = frozenset()
     tool_max_bytes: Mapping[str, int] = field(default_factory=dict)
     base_bytes: int = MIN_CAP_BYTES
+    recall_tool: str = ""
 
     @property
     def name_tools(self) -> bool:

@@ -11,11 +11,11 @@ from .errors import BudgetError
 from .ledger import Capped, Ledger
 from .media_caps import media_weight
 from .message_caps import text_bytes
+from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
 from .tokens.calibration import Calibration, Features
 from .tokens.counting import result_tokens
-from .view import note_text
 
 REPAIR_TOKENS = 48
 """Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
@@ -110,8 +110,8 @@ class Drafts:
         for index, max_bytes in shrinks:
             saved_results, saved_other = self._saved(index, max_bytes, cap_at(stretches, index))
             results, other = results - saved_results, other - saved_other
-        if omitted := cut - len(lead):
-            other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
+        if note := self._note(boundaries, lead):
+            other += ledger.counter.count_text(note)
         repairs = self._repairs(cut, lead)
         results, other = results + REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs
         fixed = self.load.system_tokens + self.load.tools_tokens
@@ -150,6 +150,15 @@ class Drafts:
             if text_bytes(ledger.messages[index], ledger.shrinkable(index)):
                 yield index
 
+    def _note(self, boundaries: Boundaries, lead: tuple[int, ...]) -> str:
+        """Word the note of omission, empty where nothing is left out."""
+        cut, recall_tool = boundaries.cut, self.ledger.rules.recall_tool
+        if cut == len(lead):
+            return ""
+        ids = self.ledger.last_result_ids(cut, lead, MAX_NAMED_IDS) if recall_tool else ()
+        results = self._omitted_results(cut, lead)
+        return note_text(cut - len(lead), results, ids=ids, recall_tool=recall_tool, said=boundaries.said)
+
     def _omitted_results(self, cut: int, lead: tuple[int, ...]) -> int:
         count = self.ledger.result_count
         return count(0, cut) - sum(count(index, index + 1) for index in lead)
@@ -172,6 +181,7 @@ class Drafts:
             log_messages=len(ledger),
             omitted_messages=boundaries.cut - len(lead),
             omitted_results=self._omitted_results(boundaries.cut, lead),
+            note=self._note(boundaries, lead),
             capped_results=sum(entry.results for entry in capped) + self._shrunk_results(shrinks),
             dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, stretches),
             replaced_media=ledger.media.total_replaced(boundaries.cut, lead),

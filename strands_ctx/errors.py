@@ -9,7 +9,8 @@
     │   └── managers.BudgetExceededError   the same, also the host's ContextWindowOverflowException
     └── AnchorError                        the log is no longer the one that was marked
 
-Every error carries its data in attributes, survives pickling, and says what, the value, the limit and the remedy.
+Every error carries its data in attributes, survives pickling, and says what, the value, the limit and the remedy. A
+:class:`SilentTruncationWarning` (a ``UserWarning``) tells of a server that cut a prompt without a word.
 """
 
 from __future__ import annotations
@@ -101,6 +102,29 @@ class BudgetError(StrandsCtxError):
         self.system_tokens = system_tokens
         self.tools_tokens = tools_tokens
         self.newest_tokens = newest_tokens
+
+
+class SilentTruncationWarning(UserWarning):
+    """A server was sent more than it billed: it cut the prompt without a word, or its usage leaves tokens out.
+
+    Attributes:
+        view_tokens: What it was sent (estimate).
+        billed_tokens: What it billed (exact).
+    """
+
+    def __init__(self, view_tokens: int, billed_tokens: int) -> None:
+        """Give both numbers."""
+        super().__init__(view_tokens, billed_tokens)
+        self.view_tokens = view_tokens
+        self.billed_tokens = billed_tokens
+
+    def __str__(self) -> str:
+        """Say what, both numbers, and the remedy."""
+        return (
+            f"the model was sent about {self.view_tokens:,} tokens (estimate) and billed {self.billed_tokens:,} "
+            "(exact): its server cut the prompt without a word, or its usage leaves tokens out; raise the server's "
+            "context size, or give the manager a budget_tokens below it"
+        )
 
 
 class AnchorError(StrandsCtxError):

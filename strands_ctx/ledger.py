@@ -94,7 +94,6 @@ class Ledger:
         self._capped_tokens: dict[Cap, list[tuple[int, int]]] = {}
 
     def __len__(self) -> int:
-        """Return the number of messages."""
         return len(self.messages)
 
     def update(self, messages: Messages, *, unchanged_before: int = 0, watched: Sequence[int] = ()) -> None:
@@ -103,10 +102,10 @@ class Ledger:
         Args:
             messages: The whole log. The ledger keeps the message objects, so they must not change afterwards.
             unchanged_before: Messages before this index are not compared with what is known of them.
-            watched: Indices before it that are compared all the same.
+            watched: Indices before it that are compared.
 
         Raises:
-            HistoryError: If a message is not a Converse message; the ledger then stays as it was.
+            HistoryError: If a message is no Converse message; nothing has changed then.
         """
         known, start = len(self._given), unchanged_before
         same = (
@@ -117,7 +116,7 @@ class Ledger:
         changed: Sequence[int] = range(known, len(messages))
         if not same:
             changed = [i for i, message in enumerate(messages) if i >= known or message != self._given[i]]
-        shapes = {index: shape_of(messages[index], index) for index in changed}  # all that can raise, before any change
+        shapes = {index: shape_of(messages[index], index) for index in changed}
         try:
             self._take(messages, shapes, known if same else 0)
         except BaseException:  # a counter raised: what is half known is not known
@@ -240,8 +239,19 @@ class Ledger:
         return self._result_tokens.total(start, stop), self._other_tokens.total(start, stop)
 
     def result_count(self, start: int, stop: int) -> int:
-        """Count the tool results in a range."""
+        """Count tool results."""
         return self._result_counts.total(start, stop)
+
+    def last_result_ids(self, stop: int, lead: Sequence[int], most: int) -> list[str]:
+        """Return the ids of the last results before an index, those of a lead apart."""
+        counts, ids = self._result_counts, list[str]()
+        left = counts.total(0, stop)
+        while left > 0 and len(ids) < most:
+            index, _ = counts.reach(left - 1)
+            left -= counts.values[index]
+            if index not in lead:
+                ids = [*self.shapes[index].result_ids, *ids]
+        return ids[-most:]
 
     def shown_tokens(self, start: int, stop: int, cap: Cap | None) -> tuple[int, int]:
         """Sum the raw tokens of results and of everything else over a range that is shown at one level."""
@@ -261,7 +271,9 @@ class Ledger:
         if key not in self._capped:
             given, rules = self.messages[index], self.rules
             caps = rules.result_caps(self.shapes[index], self._names(index), cap)
-            message, count, dropped = cap_message(given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
+            message, count, dropped = cap_message(
+                given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
+            )
             results, other = self._result_tokens.values[index], self._other_tokens.values[index]
             if message is not given:
                 results = result_tokens(self.counter, message)
@@ -270,23 +282,15 @@ class Ledger:
         return self._capped[key]
 
     def shown(self, index: int, cap: Cap | None, texts_max_bytes: int | None = None) -> Message:
-        """Return one message as a view shows it.
-
-        Args:
-            index: Its index.
-            cap: The level, or None.
-            texts_max_bytes: The cap of all its texts and media together, or None.
-
-        Returns:
-            The log's own object where no cap applies.
-        """
+        """Return one message at a level, its texts and media within a cap together; the log's own if none applies."""
         message = self.messages[index] if cap is None else self.capped(index, cap).message
         if texts_max_bytes is None:
             return message
-        return cap_texts(message, texts_max_bytes, self.shrinkable(index), keep=self.rules.keep)
+        keep, recall_tool = self.rules.keep, self.rules.recall_tool
+        return cap_texts(message, texts_max_bytes, self.shrinkable(index), keep=keep, recall_tool=recall_tool)
 
     def shrinkable(self, index: int) -> frozenset[str]:
-        """Return the ids of a message's results that may be capped, those of exempt tools apart."""
+        """Return the ids of a message's results that may be capped at all."""
         return self.rules.shrinkable(self.shapes[index], self._names(index))
 
     def _names(self, index: int) -> dict[str, str]:

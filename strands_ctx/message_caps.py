@@ -6,17 +6,24 @@ Where a message is capped as a whole, results that report an error are cut last.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from .capping import MIN_CAP_BYTES, Weigh, cap_text, cap_tool_result, count_bytes, result_bytes
 from .json_caps import COUNT_KEY, cap_json, shown_json
 from .media_caps import media_bytes, media_of, media_weight, replaced
 from .messages import id_of
+from .notes import recall_text
 from .shares import sparing_shares
 from .types import Block, Keep, Message
 
 
 def cap_message(
-    message: Message, caps: Mapping[str, int], *, keep: Keep = "head_tail", input_max_bytes: int | None = None
+    message: Message,
+    caps: Mapping[str, int],
+    *,
+    keep: Keep = "head_tail",
+    input_max_bytes: int | None = None,
+    recall_tool: str = "",
 ) -> tuple[Message, int, int]:
     """Shorten the tool results of one message, and the inputs of its tool calls.
 
@@ -25,6 +32,7 @@ def cap_message(
         caps: The cap in bytes by tool use id; results with other ids stay whole.
         keep: Which end of a text stays.
         input_max_bytes: The cap of the input of each tool call, at least 64; None for no cap.
+        recall_tool: The tool that a capped result names, with its id; empty for none.
 
     Returns:
         The message (the same object if nothing was capped), the number of capped results, and the bytes left out,
@@ -35,7 +43,7 @@ def cap_message(
     for block in message["content"]:
         shorter, lost = block, 0
         if isinstance(block.get("toolResult"), dict):
-            shorter, lost = _capped_result(block, caps, keep)
+            shorter, lost = _capped_result(block, caps, keep, recall_tool)
             capped += shorter is not block
         elif input_max_bytes is not None and isinstance(block.get("toolUse"), dict):
             shorter, lost = _capped_input(block, input_max_bytes, keep)
@@ -46,10 +54,24 @@ def cap_message(
     return {**message, "content": content}, capped, dropped
 
 
-def _capped_result(block: Block, caps: Mapping[str, int], keep: Keep) -> tuple[Block, int]:
+def _cap_result(
+    result: dict[str, Any], max_bytes: int, keep: Keep, recall_tool: str, weigh: Weigh = media_bytes
+) -> dict[str, Any] | None:
+    """Shorten one result; where there is room, its last item then says by which id a tool reads all of it."""
+    if result_bytes(result, weigh) <= max_bytes:
+        return None
+    named = recall_text(recall_tool, id_of(result))
+    room = max_bytes - len(named)
+    if not named or room < MIN_CAP_BYTES:
+        return cap_tool_result(result, max_bytes, keep=keep, weigh=weigh)
+    shorter = cap_tool_result(result, room, keep=keep, weigh=weigh) or result
+    return {**shorter, "content": [*shorter["content"], {"text": named}]}
+
+
+def _capped_result(block: Block, caps: Mapping[str, int], keep: Keep, recall_tool: str) -> tuple[Block, int]:
     result = block["toolResult"]
     cap = caps.get(id_of(result))
-    shorter = None if cap is None else cap_tool_result(result, cap, keep=keep)
+    shorter = None if cap is None else _cap_result(result, cap, keep, recall_tool)
     if shorter is None:
         return block, 0
     return {**block, "toolResult": shorter}, result_bytes(result) - result_bytes(shorter)
@@ -98,6 +120,7 @@ def cap_texts(
     keep: Keep = "head_tail",
     weigh: Weigh = media_weight,
     results_only: bool = False,
+    recall_tool: str = "",
 ) -> Message:
     """Cap one message as a whole, sharing fairly: its own texts and media, and the results with some ids.
 
@@ -108,6 +131,7 @@ def cap_texts(
         keep: Which end of a text stays.
         weigh: Gives the bytes that media count for; by default what they weigh in tokens.
         results_only: Whether its own texts and media stay and do not count.
+        recall_tool: The tool that a capped result names, with its id; empty for none.
 
     Returns:
         The message, the same object if nothing was capped.
@@ -127,7 +151,8 @@ def cap_texts(
         return message
     described = [replaced(block, cap) if size > cap else block for block, size, cap in parts]
     content = [
-        _capped_block(block, cap, keep, weigh) if size > cap else block for block, size, cap in caps_of(described)
+        _capped_block(block, cap, keep, weigh, recall_tool) if size > cap else block
+        for block, size, cap in caps_of(described)
     ]
     return {**message, "content": content}
 
@@ -137,8 +162,8 @@ def _reports_error(block: Block) -> bool:
     return isinstance(result, dict) and result.get("status") == "error"
 
 
-def _capped_block(block: Block, max_bytes: int, keep: Keep, weigh: Weigh) -> Block:
+def _capped_block(block: Block, max_bytes: int, keep: Keep, weigh: Weigh, recall_tool: str) -> Block:
     if isinstance(block.get("text"), str):
         return {**block, "text": cap_text(block["text"], max_bytes, keep=keep)}
     result = block["toolResult"]
-    return {**block, "toolResult": cap_tool_result(result, max_bytes, keep=keep, weigh=weigh) or result}
+    return {**block, "toolResult": _cap_result(result, max_bytes, keep, recall_tool, weigh) or result}

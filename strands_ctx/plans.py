@@ -34,12 +34,14 @@ class Boundaries:
         cap_line: Results before this index are shown capped.
         old_max_bytes: The cap of results before the cap line, in bytes.
         error_line: Before this index results that report an error are capped too; at most the cap line.
+        said: What the app said of the messages before the cut; it stands in the note.
     """
 
     cut: int = 0
     cap_line: int = 0
     old_max_bytes: int | None = None
     error_line: int = 0
+    said: str = ""
 
     def from_cut(self, cut: int) -> Boundaries:
         """Move the cut; the cap line is never before it."""
@@ -136,6 +138,7 @@ class Plan:
         log_messages: How many messages the log has.
         omitted_messages: How many of them the view leaves out.
         omitted_results: How many tool results these hold.
+        note: What the view says of that; empty where nothing is left out.
         capped_results: How many results of the view are capped.
         dropped_bytes: How many bytes these caps leave out.
         replaced_media: How many images and documents are shown as a line of text, so that there are not too many.
@@ -152,6 +155,7 @@ class Plan:
     log_messages: int
     omitted_messages: int
     omitted_results: int
+    note: str
     capped_results: int
     dropped_bytes: int
     replaced_media: int

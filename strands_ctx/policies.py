@@ -70,9 +70,9 @@ def _under(policy: Policy, standing: Boundaries, end: int) -> Boundaries:
     cut = min(standing.cut, end) if policy.cuts else 0
     line, own, level = min(standing.cap_line, end), policy.old_result_max_bytes, standing.old_max_bytes
     if own is None or line <= cut or level is None:
-        return Boundaries(cut, cut)
+        return Boundaries(cut, cut, said=standing.said if cut else "")
     errors = min(standing.error_line, line)
-    return Boundaries(cut, line, own if policy.cuts else max(min(level, own), MIN_CAP_BYTES), errors)
+    return Boundaries(cut, line, own if policy.cuts else max(min(level, own), MIN_CAP_BYTES), errors, standing.said)
 
 
 def _moved(standing: Boundaries, boundaries: Boundaries) -> Reason:

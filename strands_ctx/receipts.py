@@ -30,6 +30,7 @@ class Receipt:
         over_working_set: Whether the view exceeds the soft working set.
         standing: ``kept``, ``restored`` from a session, or ``reset`` because the log is another one.
         billed_tokens: Prompt tokens that the provider billed (exact), None where it said nothing.
+        silently_truncated: Whether that is so little that the server must have cut the prompt.
         outcome: ``complete``, ``overflow``, ``failed`` or ``abandoned``.
     """
 
@@ -51,6 +52,7 @@ class Receipt:
     over_working_set: bool = False
     standing: str = "kept"
     billed_tokens: int | None = None
+    silently_truncated: bool = False
     outcome: str = "abandoned"
 
     @classmethod

@@ -13,22 +13,6 @@ from .repair import legal_view
 from .types import Message, Messages
 
 
-def note_text(omitted_messages: int, omitted_results: int) -> str:
-    """Word the note that stands where messages are left out: facts, no instruction.
-
-    Args:
-        omitted_messages: How many messages of the log are not in the view.
-        omitted_results: How many tool results are among them.
-
-    Returns:
-        One line.
-    """
-    messages = "1 earlier message" if omitted_messages == 1 else f"{omitted_messages:,} earlier messages"
-    results = "1 tool result" if omitted_results == 1 else f"{omitted_results:,} tool results"
-    verb = "is" if omitted_messages == 1 else "are"
-    return f"[strands_ctx: {messages}{f', with {results},' if omitted_results else ''} {verb} not shown here.]"
-
-
 def build_view(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_POINTS) -> Messages:
     """Build what one model call is sent.
 
@@ -42,8 +26,8 @@ def build_view(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_
         objects; nothing of the log is changed in any case.
     """
     messages = list(_messages(ledger, plan))
-    if plan.omitted_messages:
-        messages = _with_note(messages, note_text(plan.omitted_messages, plan.omitted_results))
+    if plan.note:
+        messages = _with_note(messages, plan.note)
     if is_legal(ledger, plan, max_cache_points=max_cache_points):
         return messages
     return legal_view(messages, max_cache_points=max_cache_points)[0]
@@ -100,8 +84,10 @@ def standing_view(messages: Sequence[Message], plan: Plan | None, rules: CapRule
         if cap is not None:
             names = tool_names(messages[index - 1]) if index else {}
             caps = rules.result_caps(shape_of(message, index), names, cap)
-            message, *_ = cap_message(message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
+            message, *_ = cap_message(
+                message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
+            )
         view.append(message)
-    if plan.omitted_messages:
-        view = _with_note(view, note_text(plan.omitted_messages, plan.omitted_results))
+    if plan.note:
+        view = _with_note(view, plan.note)
     return legal_view(view)[0]

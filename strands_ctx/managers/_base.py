@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -19,12 +19,12 @@ from strands.hooks import (
     HookRegistry,
     MessageAddedEvent,
 )
-from strands.types.exceptions import ContextWindowOverflowException
 
 from strands_ctx import _host
 from strands_ctx.errors import BudgetError, HistoryError
 from strands_ctx.ledger import Ledger
 from strands_ctx.messages import shape_of
+from strands_ctx.overflow import Overflow, find_overflow
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter
@@ -34,9 +34,11 @@ from strands_ctx.view import build_view, is_legal, shows_log, standing_view
 from ._errors import BudgetExceededError
 from ._limits import Budget, check_callables, count
 from ._log_caps import LogCaps
+from ._omitting import Omitting, OnOmit
 from ._parking import Parking, removed_count
-from ._planning import Call, Planner
+from ._planning import Call, Decision, Planner
 from ._receipting import abandon_receipt, close_receipt, open_receipt
+from ._recovery import Recovery, overflow_of
 from ._state import AgentState
 
 if TYPE_CHECKING:
@@ -44,11 +46,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RETRY_RATIO = 0.75
-"""What the next attempt after an overflow takes of the refused view at most."""
-
-IMPLAUSIBLE_RATIO = 0.02
-"""Share of a known window below which a refusal is taken for a fault that passes, and not remembered."""
+FALLING_BACK = "call=<%d> | management failed, sending the last view made legal"
 
 OnReceipt = Callable[[Receipt], None]
 
@@ -67,20 +65,23 @@ class ViewManager(NullConversationManager):
         per_turn: int = 1,
         counter: TokenCounter | None = None,
         on_receipt: OnReceipt | None = None,
+        on_omit: OnOmit | None = None,
         log_caps: LogCaps,
         max_media: int | None = None,
     ) -> None:
         """Take the arguments that the managers have checked."""
-        check_callables(counter, on_receipt)
+        check_callables(counter, on_receipt=on_receipt, on_omit=on_omit)
         super().__init__()
         self._per_turn = per_turn
         self._counter: TokenCounter = counter if counter is not None else TiktokenCounter()
         self._on_receipt = on_receipt
         self._log_caps = log_caps
-        self._max_media = None if max_media is None else count("max_media_per_request", max_media)
         self._parking = Parking()
         self._budget = budget
-        self._planner = Planner(policy, budget, self._parking)
+        most = None if max_media is None else count("max_media_per_request", max_media)
+        self._planner = Planner(policy, budget, self._parking, most)
+        self._recovery = Recovery(self._planner)
+        self._omitting = Omitting(on_omit, self._planner) if on_omit is not None else None
         self._states: WeakKeyDictionary[Agent, AgentState] = WeakKeyDictionary()
 
     def view(self, agent: Agent) -> Messages:
@@ -143,7 +144,10 @@ class ViewManager(NullConversationManager):
             Exception: ``e`` itself, if it is our own budget error or no smaller view can be made.
         """
         state = self._state(agent)
-        if isinstance(e, BudgetError) or (not self._tighten(agent, state) and e is not None):
+        if isinstance(e, BudgetError):
+            raise e
+        overflow = find_overflow(e) or Overflow("tokens")
+        if not self._recovery.prepare(state, _call_of(agent), overflow, e) and e is not None:
             raise e
 
     def get_state(self) -> dict[str, Any]:
@@ -171,7 +175,7 @@ class ViewManager(NullConversationManager):
         return state
 
     def _new_ledger(self) -> Ledger:
-        return Ledger(self._counter, rules=self._log_caps.rules, max_media=self._max_media)
+        return Ledger(self._counter, rules=self._log_caps.rules)
 
     def _on_initialized(self, event: AgentInitializedEvent) -> None:
         _host.install_view_handler(event.agent, self._on_model_input)
@@ -205,39 +209,54 @@ class ViewManager(NullConversationManager):
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
         try:
             decision = self._planner.decide(state, call)
-            points = call.max_cache_points
-            legal = is_legal(state.ledger, decision.plan, max_cache_points=points)
-            whole = legal and shows_log(decision.plan)
-            view = call.messages if whole else build_view(state.ledger, decision.plan, max_cache_points=points)
+            told = decision if self._omitting is None else self._omitting.apply(state, call, decision)
+            if not isinstance(told, Decision):
+                return self._send_later(context, state, call, told)
+            return self._send(context, state, call, told)
         except BudgetError as error:
             raise BudgetExceededError.of(error) from error
         except HistoryError:
             raise
         except Exception:
-            logger.warning(
-                "call=<%d> | management failed, sending the last view made legal", state.calls, exc_info=True
-            )
-            view = standing_view(call.messages, state.plan, self._log_caps.rules)
-            return _host.with_messages(context, view)
+            logger.warning(FALLING_BACK, state.calls, exc_info=True)
+            return self._send_standing(context, state, call)
+
+    async def _send_later(self, context: Any, state: AgentState, call: Call, told: Awaitable[Decision]) -> Any:
+        decision = await told
+        try:
+            return self._send(context, state, call, decision)
+        except Exception:
+            logger.warning(FALLING_BACK, state.calls, exc_info=True)
+            return self._send_standing(context, state, call)
+
+    def _send(self, context: Any, state: AgentState, call: Call, decision: Decision) -> Any:
+        """Let a decision stand, and send its view; the log's own copy where the view is the log."""
+        plan, points = decision.plan, call.max_cache_points
+        legal = is_legal(state.ledger, plan, max_cache_points=points)
+        whole = legal and shows_log(plan)
+        view = call.messages if whole else build_view(state.ledger, plan, max_cache_points=points)
         self._planner.commit(state, decision)
         abandoned = abandon_receipt(state)
         if abandoned is not None:
             self._hand_out(abandoned)
         open_receipt(state, decision, view_messages=len(view), repaired=not legal)
-        return context if view is call.messages else _host.with_messages(context, view)
+        return context if whole else _host.with_messages(context, view)
+
+    def _send_standing(self, context: Any, state: AgentState, call: Call) -> Any:
+        """Send what was sent last time, made legal, and never everything."""
+        return _host.with_messages(context, standing_view(call.messages, state.plan, self._log_caps.rules))
 
     def _on_model_answer(self, event: AfterModelCallEvent) -> None:
         state = self._state(event.agent)
-        state.retrying, state.attempt_tokens = False, None
-        error = event.exception
-        if isinstance(error, BudgetError):
+        state.retrying, state.recovering, state.attempt_tokens = False, False, None
+        if isinstance(event.exception, BudgetError):
             return
-        overflow = isinstance(error, ContextWindowOverflowException)
-        answer = event.stop_response
-        receipt = close_receipt(state, answer, overflow=overflow)
-        if receipt is not None:
-            self._hand_out(receipt)
-        if overflow and receipt is not None and self._tighten(event.agent, state):
+        overflow = overflow_of(event)
+        receipt = close_receipt(state, event.stop_response, overflow=overflow is not None)
+        if receipt is None:
+            return
+        self._hand_out(receipt)
+        if overflow and self._recovery.prepare(state, _call_of(event.agent), overflow, event.exception):
             event.retry = state.retrying = True
 
     def _hand_out(self, receipt: Receipt) -> None:
@@ -248,23 +267,10 @@ class ViewManager(NullConversationManager):
         except Exception:
             logger.warning("call=<%d> | on_receipt raised, the run goes on", receipt.call, exc_info=True)
 
-    def _tighten(self, agent: Agent, state: AgentState) -> bool:
-        """Prepare a smaller attempt; False where no progress can be made."""
-        if not state.receipts:
-            return False
-        refused, memory = state.receipts[-1].view_tokens, state.memory(state.model_key)
-        attempt = int(refused * RETRY_RATIO)
-        if not self._planner.can_fit(state, _call_of(agent), attempt):
-            return False
-        if refused >= IMPLAUSIBLE_RATIO * (getattr(agent.model, "context_window_limit", None) or 0):
-            smallest = min(refused, memory.refused_tokens or refused)
-            state.models[memory.key] = replace(memory, refused_tokens=smallest)
-        state.attempt_tokens, state.may_move = attempt, True
-        return True
-
     def _on_run_end(self, event: AfterInvocationEvent) -> None:
         state = self._state(event.agent)
-        state.in_run, state.checked, state.retrying, state.attempt_tokens = False, False, False, None
+        state.in_run = state.checked = state.retrying = state.recovering = state.truncation_told = False
+        state.attempt_tokens = None
         state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
         if not state.goes_on:
             self._log_caps.apply(state, event.agent.messages, len(event.agent.messages))

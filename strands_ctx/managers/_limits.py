@@ -170,13 +170,14 @@ def threshold_ratio(proactive_compression: bool | Mapping[str, Any] | None) -> f
     return float(ratio)
 
 
-def check_callables(counter: object, on_receipt: object) -> None:
+def check_callables(counter: object, **callables: object) -> None:
     """Check what a manager will call.
 
     Raises:
-        ConfigError: If the counter is no token counter, or ``on_receipt`` can't be called.
+        ConfigError: If the counter is no token counter, or something else can't be called.
     """
     if counter is not None and not isinstance(counter, TokenCounter):
         raise ConfigError("counter", counter, "must count_text, count_message and count_tools, and say whether exact")
-    if on_receipt is not None and not callable(on_receipt):
-        raise ConfigError("on_receipt", on_receipt, "must be a function of one receipt, or None")
+    for name, function in callables.items():
+        if function is not None and not callable(function):
+            raise ConfigError(name, function, "must be a function of one argument, or None")

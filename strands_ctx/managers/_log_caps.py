@@ -71,11 +71,17 @@ class LogCaps:
         shorter, dropped = message, 0
         if self.max_bytes is not None:
             caps = rules.result_caps(shape, names, Cap(self.max_bytes))
-            shorter, _, dropped = cap_message(message, caps, keep=rules.keep)
+            shorter, _, dropped = cap_message(message, caps, keep=rules.keep, recall_tool=rules.recall_tool)
         if self.message_max_bytes is not None:
             ids, before = rules.shrinkable(shape, names), shorter
             shorter = cap_texts(
-                before, self.message_max_bytes, ids, keep=rules.keep, weigh=media_bytes, results_only=True
+                before,
+                self.message_max_bytes,
+                ids,
+                keep=rules.keep,
+                weigh=media_bytes,
+                results_only=True,
+                recall_tool=rules.recall_tool,
             )
             dropped += text_bytes(before, ids) - text_bytes(shorter, ids)
         changed = sum(new is not old for new, old in zip(shorter["content"], message["content"], strict=True))

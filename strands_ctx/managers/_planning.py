@@ -8,6 +8,7 @@ from typing import Any
 
 from strands_ctx import _host
 from strands_ctx.drafts import Load
+from strands_ctx.errors import BudgetError
 from strands_ctx.messages import MAX_CACHE_POINTS
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
@@ -54,6 +55,7 @@ class Decision:
 
     Attributes:
         plan: The plan.
+        load: What else the call carries.
         limits: The limits that it was made for.
         standing: ``kept``, ``restored`` or ``reset``.
         claimed: The stored view that the agent's log turned out to belong to, or None.
@@ -62,6 +64,7 @@ class Decision:
     """
 
     plan: Plan
+    load: Load
     limits: Limits
     standing: str
     claimed: StoredView | None
@@ -72,11 +75,12 @@ class Decision:
 class Planner:
     """Decides for one manager, by its policy, its sizes and what is parked of its sessions."""
 
-    def __init__(self, policy: Policy, budget: Budget, parking: Parking) -> None:
+    def __init__(self, policy: Policy, budget: Budget, parking: Parking, max_media: int | None) -> None:
         """Take what does not change between calls, and the parking that restored views wait in."""
         self._policy = policy
         self._budget = budget
         self._parking = parking
+        self._max_media = max_media
 
     def decide(self, state: AgentState, call: Call) -> Decision:
         """Decide what one model call is sent.
@@ -92,18 +96,31 @@ class Planner:
             BudgetError: If nothing that may be sent fits.
             HistoryError: If a message is not a Converse message.
         """
-        self._update(state, call.messages)
         standing, boundaries, claimed = self._standing(state, call.messages)
         key = model_key(call.model)
         memory = claimed.memory if claimed is not None and claimed.memory.key == key else state.memory(key)
+        state.ledger.media.max_media = _fewer(self._max_media, memory.max_media)
+        self._update(state, call.messages)
         load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), memory.calibration)
         limits = self._budget.limits(call.model, load.fixed_tokens)
         limits = _lowered(limits, memory.refused_tokens, state.attempt_tokens)
         plan = plan_view(state.ledger, load, self._policy, limits, boundaries, may_move=state.may_move)
-        if state.attempt_tokens is not None:
+        if state.recovering:
             plan = replace(plan, reason="overflow")
         over = load.tokens(plan.features) > limits.trigger_tokens
-        return Decision(plan, limits, standing, claimed, over, key)
+        return Decision(plan, load, limits, standing, claimed, over, key)
+
+    def saying(self, state: AgentState, decision: Decision, said: str) -> Decision:
+        """Place in the note of a decision what the app says of the messages that it leaves out, where there is room."""
+        boundaries = replace(decision.plan.boundaries, said=said)
+        try:
+            plan = plan_view(state.ledger, decision.load, self._policy, decision.limits, boundaries)
+        except BudgetError:
+            return decision
+        if plan.boundaries != boundaries:
+            logger.debug("bytes=<%d> | no room for what on_omit returned", len(said.encode()))
+            return decision
+        return replace(decision, plan=replace(plan, reason=decision.plan.reason))
 
     def _standing(self, state: AgentState, messages: Messages) -> tuple[str, Boundaries, StoredView | None]:
         """Find the boundaries that stand for a log: kept, restored, or none where the log is another one."""
@@ -123,15 +140,15 @@ class Planner:
             return
         ledger.update(messages, unchanged_before=cut, watched=lead_of(ledger, cut, pin_first=self._policy.pin_first))
 
-    def can_fit(self, state: AgentState, call: Call, attempt_tokens: int) -> bool:
-        """Tell whether a view within a number of tokens can be made at all, without changing anything."""
+    def obstacle(self, state: AgentState, call: Call, attempt_tokens: int) -> Exception | None:
+        """Return what keeps a view within a number of tokens from being made, None if one can; nothing changes."""
         trial = replace(state, attempt_tokens=attempt_tokens, may_move=True)
         try:
             self.decide(trial, call)
-        except Exception:
+        except Exception as error:
             logger.debug("attempt_tokens=<%d> | no smaller view can be made", attempt_tokens, exc_info=True)
-            return False
-        return True
+            return error
+        return None
 
     def commit(self, state: AgentState, decision: Decision) -> None:
         """Let a decision stand for the calls that follow."""
@@ -144,6 +161,10 @@ class Planner:
         state.stand(decision.plan.boundaries)
         state.plan = decision.plan
         state.checked = True
+
+
+def _fewer(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _lowered(limits: Limits, refused_tokens: int | None, attempt_tokens: int | None) -> Limits:

@@ -11,6 +11,8 @@ from strands_ctx.tokens import prompt_tokens
 
 from ._planning import Decision
 from ._state import AgentState, Pending
+from ._telemetry import record_receipt, record_view
+from ._truncation import has_stalled, is_truncated, warn_of_truncation
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +26,7 @@ def abandon_receipt(state: AgentState) -> Receipt | None:
         return None
     receipt, state.pending = state.pending.receipt, None
     state.receipts.append(receipt)
+    record_receipt(receipt)
     return receipt
 
 
@@ -39,6 +42,7 @@ def open_receipt(state: AgentState, decision: Decision, *, view_messages: int, r
         standing=decision.standing,
     )
     state.pending = Pending(receipt, decision.plan.features)
+    record_view(receipt)
     loud = receipt.reason in LOUD_REASONS or receipt.over_working_set
     logger.log(
         logging.WARNING if loud else logging.DEBUG,
@@ -76,11 +80,10 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
     outcome = "overflow" if overflow else "failed" if answer is None else "complete"
     billed = prompt_tokens(usage, near_tokens=pending.receipt.view_tokens)
     receipt = replace(pending.receipt, billed_tokens=billed, outcome=outcome)
-    if usage is not None:
-        memory = state.memory(state.model_key)
-        learnt = memory.calibration.observe(pending.features, usage)
-        state.models[memory.key] = replace(memory, calibration=learnt)
+    if usage is not None and billed is not None:
+        receipt = replace(receipt, silently_truncated=_learn(state, pending, usage, billed))
     state.receipts.append(receipt)
+    record_receipt(receipt)
     logger.debug(
         "call=<%d>, outcome=<%s>, view_tokens=<%d>, billed_tokens=<%s> | closed the receipt of a model call",
         receipt.call,
@@ -89,6 +92,18 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
         receipt.billed_tokens,
     )
     return receipt
+
+
+def _learn(state: AgentState, pending: Pending, usage: dict[str, Any], billed_tokens: int) -> bool:
+    """Calibrate by a bill, unless the server cut the prompt: then warn once a run. Tell whether it did."""
+    memory, features = state.memory(state.model_key), pending.features
+    truncated = is_truncated(memory.calibration, features, billed_tokens)
+    if truncated and not state.truncation_told:
+        state.truncation_told = True
+        warn_of_truncation(pending.receipt.view_tokens, billed_tokens)
+    if not truncated and not has_stalled(memory.calibration, features, billed_tokens):
+        state.models[memory.key] = replace(memory, calibration=memory.calibration.observe(features, usage))
+    return truncated
 
 
 def _usage_of(answer: Any) -> dict[str, Any] | None:

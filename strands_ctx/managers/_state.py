@@ -10,6 +10,7 @@ from typing import Any
 
 from strands_ctx.digests import digest
 from strands_ctx.ledger import Ledger
+from strands_ctx.notes import said_text
 from strands_ctx.plans import Boundaries, Plan
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens.calibration import Calibration, Features
@@ -28,11 +29,13 @@ class ModelMemory:
         key: Which model; see ``_limits.model_key``.
         calibration: Its scale as far as it is known.
         refused_tokens: The size of the smallest view that it refused, or None.
+        max_media: How many images and documents a request for it holds at most, where it was seen to refuse more.
     """
 
     key: str = ""
     calibration: Calibration = field(default_factory=Calibration)
     refused_tokens: int | None = None
+    max_media: int | None = None
 
     def to_state(self) -> dict[str, Any]:
         """Return small JSON."""
@@ -40,6 +43,7 @@ class ModelMemory:
             "model": self.key,
             "calibration": self.calibration.to_state(),
             "refused_tokens": self.refused_tokens,
+            "max_media": self.max_media,
         }
 
     @classmethod
@@ -50,6 +54,7 @@ class ModelMemory:
             key=key if isinstance(key, str) else "",
             calibration=Calibration.from_state(state.get("calibration")),
             refused_tokens=_index(state.get("refused_tokens")) or None,
+            max_media=None if state.get("max_media") is None else _index(state["max_media"]),
         )
 
 
@@ -77,6 +82,7 @@ class StoredView:
             "cap_line": self.boundaries.cap_line,
             "old_max_bytes": self.boundaries.old_max_bytes,
             "error_line": self.boundaries.error_line,
+            "said": self.boundaries.said,
             **self.memory.to_state(),
             "inner": list(self.inner),
         }
@@ -95,6 +101,7 @@ class StoredView:
                 max(cut, cap_line),
                 _index(state.get("old_max_bytes")) or None,
                 min(_index(state.get("error_line", cap_line)), cap_line),
+                said_text(state.get("said")),
             ),
             memory=ModelMemory.from_state(state),
             inner=tuple(_index(index) for index in inner) if isinstance(inner, list) else (),
@@ -157,7 +164,9 @@ class AgentState:
         calls: Model calls so far, attempts after an overflow apart.
         retrying: Whether the next call is another attempt at the last one.
         may_move: Whether this call may move boundaries (``per_turn``).
-        attempt_tokens: What the next attempt may take, while an overflow is being recovered.
+        recovering: Whether a smaller attempt than the last was prepared.
+        attempt_tokens: What that attempt may take; None where it only shows fewer images and documents.
+        truncation_told: Whether this run has warned of a prompt that was cut in silence.
         checked: Whether the whole log was compared with the ledger in this run; edits in place come between runs.
         in_run: Whether an invocation is under way.
         run_start: Length of the log when it began.
@@ -180,7 +189,9 @@ class AgentState:
     calls: int = 0
     retrying: bool = False
     may_move: bool = True
+    recovering: bool = False
     attempt_tokens: int | None = None
+    truncation_told: bool = False
     checked: bool = False
     in_run: bool = False
     run_start: int = 0

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 from strands_ctx.cap_rules import CapRules
-from strands_ctx.capping import check_cap
+from strands_ctx.capping import MIN_CAP_BYTES, check_cap
 from strands_ctx.errors import ConfigError
 from strands_ctx.types import Keep
 
 MAX_MEDIA = 20
 """Images and documents in one request. Source: Bedrock refuses more (Converse API, read 2026-11-30)."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def cap_rules(
@@ -19,6 +22,7 @@ def cap_rules(
     exempt_tools: Collection[str] = (),
     per_tool_max_bytes: Mapping[str, int] | None = None,
     keep: Keep = "head_tail",
+    recall_tool: str | None = None,
 ) -> CapRules:
     """Check what an app says of caps.
 
@@ -27,6 +31,7 @@ def cap_rules(
         exempt_tools: Names of tools.
         per_tool_max_bytes: Caps in bytes by name of tool.
         keep: Which end of a capped text stays.
+        recall_tool: Name of the tool that reads whole results by id, or None.
 
     Returns:
         The rules.
@@ -41,7 +46,11 @@ def cap_rules(
         )
     if both := sorted(exempt.intersection(caps)):
         raise ConfigError("per_tool_max_bytes", both, "must not name tools that are in exempt_tools too")
-    return CapRules(keep, exempt, caps) if base_bytes is None else CapRules(keep, exempt, caps, base_bytes)
+    if recall_tool is not None:
+        if not isinstance(recall_tool, str) or not _PLAIN_NAME.fullmatch(recall_tool):
+            raise ConfigError("recall_tool", recall_tool, "must be the name of a tool, such as 'recall', or None")
+        exempt |= {recall_tool}
+    return CapRules(keep, exempt, caps, MIN_CAP_BYTES if base_bytes is None else base_bytes, recall_tool or "")
 
 
 def _names(exempt_tools: Collection[str]) -> frozenset[str]:

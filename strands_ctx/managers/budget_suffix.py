@@ -12,6 +12,7 @@ from strands_ctx.types import TokenCounter
 from ._base import OnReceipt, ViewManager
 from ._limits import Budget, check_target, count, positive, threshold_ratio
 from ._log_caps import LogCaps
+from ._omitting import OnOmit
 from ._tool_rules import MAX_MEDIA, cap_rules
 
 
@@ -38,7 +39,11 @@ class BudgetSuffixManager(ViewManager):
         max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
             a line of text. None: no limit.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
+        recall_tool: Name of a tool that reads whole results by id, such as ``ToolResultBank.as_tool`` makes: its own
+            results are never capped, and notes and capped results name the ids that it takes.
         on_receipt: Called with each receipt when its call has ended.
+        on_omit: Called once per cut with copies of the messages that the view newly leaves out, as for a summary or a
+            long-term memory; it may be async. A text that it returns stands in the note, up to 4,000 bytes of it.
         proactive_compression: As in Strands: a boundary also moves above this share of the window.
 
     Raises:
@@ -62,13 +67,20 @@ class BudgetSuffixManager(ViewManager):
         exempt_tools: Collection[str] = (),
         max_media_per_request: int | None = MAX_MEDIA,
         counter: TokenCounter | None = None,
+        recall_tool: str | None = None,
         on_receipt: OnReceipt | None = None,
+        on_omit: OnOmit | None = None,
         proactive_compression: bool | Mapping[str, Any] | None = None,
     ) -> None:
         """Check the arguments."""
         check_cap("max_bytes_per_result", max_bytes_per_result, optional=True)
         check_cap("max_bytes_per_message", max_bytes_per_message, optional=True)
-        rules = cap_rules(max_bytes_per_result, exempt_tools=exempt_tools, per_tool_max_bytes=per_tool_max_bytes)
+        rules = cap_rules(
+            max_bytes_per_result,
+            exempt_tools=exempt_tools,
+            per_tool_max_bytes=per_tool_max_bytes,
+            recall_tool=recall_tool,
+        )
         check_target(positive("budget_tokens", budget_tokens), positive("target_tokens", target_tokens))
         super().__init__(
             policy=Policy(
@@ -82,6 +94,7 @@ class BudgetSuffixManager(ViewManager):
             ),
             counter=counter,
             on_receipt=on_receipt,
+            on_omit=on_omit,
             log_caps=LogCaps(rules, max_bytes_per_result, max_bytes_per_message),
             max_media=max_media_per_request,
         )

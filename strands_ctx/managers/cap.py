@@ -31,6 +31,8 @@ class CapToolResultsManager(ViewManager):
         exempt_tools: Names of tools whose results are never capped.
         max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
             a line of text. None: no limit.
+        recall_tool: Name of a tool that reads whole results by id, such as ``ToolResultBank.as_tool`` makes: its own
+            results are never capped, and notes and capped results name the ids that it takes.
 
     Raises:
         ConfigError: If a cap is under 64 bytes or ``keep`` is unknown.
@@ -49,13 +51,18 @@ class CapToolResultsManager(ViewManager):
         keep: Keep = "head_tail",
         exempt_tools: Collection[str] = (),
         max_media_per_request: int | None = MAX_MEDIA,
+        recall_tool: str | None = None,
     ) -> None:
         """Check the arguments."""
         check_cap("max_bytes_per_result", max_bytes_per_result)
         check_cap("max_bytes_per_message", max_bytes_per_message, optional=True)
         check_keep(keep)
         rules = cap_rules(
-            max_bytes_per_result, exempt_tools=exempt_tools, per_tool_max_bytes=per_tool_max_bytes, keep=keep
+            max_bytes_per_result,
+            exempt_tools=exempt_tools,
+            per_tool_max_bytes=per_tool_max_bytes,
+            keep=keep,
+            recall_tool=recall_tool,
         )
         super().__init__(
             policy=Policy(cuts=False, old_result_max_bytes=max_bytes_per_result, recent_tokens=UNLIMITED_TOKENS),

@@ -132,7 +132,6 @@ def test_ten_scans_on_a_small_budget_stay_in_the_log(kind, streaming, bedrock):
     )
 
 
-@pytest.mark.xfail(reason="max_media_per_request is not built yet", strict=True)
 def test_more_than_twenty_images_are_not_sent(kind, bedrock):
     """A request with 21 of them would be refused, for ever."""
     rig = rig_of(kind, bedrock, look, budget_tokens=150_000)

@@ -112,13 +112,58 @@ def test_a_retry_is_the_same_call(kind):
     assert (list(range(1, 10)), len(rig.model.requests)) == (complete, len(receipts))
 
 
+def refusals(*numbers):
+    """The refusals of a provider that gives no numbers, by the number of the request."""
+    return {number: ContextWindowOverflowException("Input is too long for requested model.") for number in numbers}
+
+
 @pytest.mark.parametrize(("kind", "window_tokens"), [("cap", 40_000), ("suffix", 16_000), ("per_turn", 16_000)])
 def test_eleven_overflows_in_one_run_succeed(kind, window_tokens):
-    """A window that gets narrower each time it is hit; no count limits the attempts."""
+    """R4: a window that gets narrower each time it is hit, without a word of how wide it is."""
     rig = narrow_rig(kind, window_tokens=window_tokens, shrink_ratio=0.86, ends_after=11)
+    rig.model._overflow_text = "Input is too long for requested model."
     size = 8_000 if kind == "cap" else 4_000
     result = rig.run("Fetch.", *fetches(*[size] * 250))
     assert (True, "end_turn", []) == (rig.model.overflows >= 11, result.stop_reason, rig.broken_laws())
+
+
+def test_one_overflow_that_needs_eleven_steps_succeeds(kind):
+    """R4: each attempt makes progress, and the twelfth is accepted."""
+    rig = Rig(kind, manager=UNBOUNDED[kind](), model=FaultyModel(context_window_limit=TOLD_WINDOW_TOKENS))
+    rig.model._fail_at.update(refusals(*range(1, 12)))
+    rig.run(text_of(300_000), "Long.")
+    tokens = [receipt.view_tokens for receipt in rig.manager.receipts(rig.agent)]
+    ratios = [after / before for before, after in pairwise(tokens)]
+    assert (12, [], []) == (len(tokens), [ratio for ratio in ratios if ratio > 0.75], rig.broken_laws())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("prompt is too long: {tokens} tokens > {limit} maximum", 2),
+        ("Input is too long for requested model.", 5),
+    ],
+)
+def test_the_numbers_of_a_provider_save_attempts(text, expected):
+    """A view of three times the window is cut to the window at once, where the provider says how large that is."""
+    model = NarrowModel(window_tokens=10_000)
+    model._overflow_text = text
+    rig = Rig("suffix", manager=BudgetSuffixManager(), model=model)
+    rig.run(text_of(150_000), "Long.")
+    assert (expected, []) == (len(rig.model.requests), rig.broken_laws())
+
+
+def test_numbers_that_are_not_plausible_are_not_believed():
+    """A hostile or mistaken text does not shrink a view to nothing."""
+    model = NarrowModel(window_tokens=20_000)
+    model._overflow_text = "prompt is too long: 900000000 tokens > 5 maximum"
+    rig = Rig("suffix", manager=BudgetSuffixManager(), model=model)
+    rig.run(text_of(100_000), "Long.")
+    assert (2, True, []) == (
+        len(rig.model.requests),
+        rig.model.requests[-1].prompt_tokens > 10_000,
+        rig.broken_laws(),
+    )
 
 
 @pytest.mark.parametrize("window_tokens", [1_000, 3_000])
@@ -150,13 +195,15 @@ def test_an_overflow_with_nothing_to_cut_is_raised_at_once(kind):
 
 
 def test_the_error_that_is_raised_is_the_providers_own_object(kind):
-    """Neither wrapped nor replaced."""
+    """R3: neither wrapped nor replaced; a note on it gives the numbers."""
     rig = narrow_rig(kind, window_tokens=20_000)
     error = ContextWindowOverflowException("Input is too long for requested model.")
     rig.model._fail_at[1] = error
     with pytest.raises(ContextWindowOverflowException) as raised:
         rig.run("Hello.", "Hello.")
     assert (True, 1) == (raised.value is error, len(rig.model.requests))
+    (note,) = error.__notes__
+    assert (True, True) == (note.startswith("strands_ctx: a view of about"), "system prompt 0" in note)
 
 
 def test_overflows_without_end_end(kind):
@@ -176,7 +223,7 @@ def test_a_run_after_an_unrecovered_overflow_is_answered(kind):
     """The log is intact and the agent usable."""
     rig = narrow_rig(kind, window_tokens=3_000)
     with pytest.raises(ContextWindowOverflowException):
-        rig.run([{"image": {"format": "png", "source": {"bytes": b"1"}}}] * 3, "Fine.")
+        rig.run([{"guardContent": {"text": {"text": text_of(20_000)}}}], "Fine.")
     rig.model.config["context_window_limit"] = 50_000
     rig.run("And now?", "Fine.")
     assert [] == rig.broken_laws()

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from strands_ctx.cap_rules import CapRules
+from strands_ctx.notes import note_text
 from strands_ctx.plans import Boundaries, Policy
-from strands_ctx.view import note_text, standing_view
+from strands_ctx.view import standing_view
 from tests.builders import CACHE_POINT, assistant, cycle, limits_of, pinned, planned, turn, user, words
 
 LOG = [message for _ in range(10) for message in turn(words(5), words(50))]

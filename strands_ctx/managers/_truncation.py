@@ -1,0 +1,70 @@
+"""Notice servers that cut a prompt without a word: they bill far fewer tokens than they were sent."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+from strands_ctx.errors import SilentTruncationWarning
+from strands_ctx.tokens.calibration import Calibration, Features
+
+logger = logging.getLogger(__name__)
+
+SURE_OBSERVATIONS = 3
+"""Bills after which an estimate is trusted."""
+
+CALIBRATED_RATIO = 0.5
+"""A bill under this share of a trusted estimate is not of the whole prompt."""
+
+UNCALIBRATED_RATIO = 0.3
+"""The same for an estimate that is not: no tokenizer makes so few tokens of what ours counts."""
+
+GROWTH_RATIO = 1.1
+"""A prompt that has grown by this much costs more, whatever the tokenizer."""
+
+STALLED_RATIO = 0.8
+"""Where bills have stopped to grow with the prompts, a bill under this share of the estimate is not of all of it."""
+
+
+def has_stalled(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
+    """Tell whether a prompt was billed no more than a clearly smaller one was; such a bill teaches nothing."""
+    size = _size(features)
+    return any(
+        _size(seen) * GROWTH_RATIO <= size and billed >= billed_tokens for seen, billed in calibration.observations
+    )
+
+
+def is_truncated(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
+    """Tell whether a bill is so far below what was sent that the server must have cut the prompt.
+
+    Args:
+        calibration: What was known of the model before this bill.
+        features: The prompt as it was sent.
+        billed_tokens: Prompt tokens that the provider billed.
+
+    Returns:
+        Whether a part of the prompt can't be in the bill.
+    """
+    estimate = calibration.estimate(features)
+    sure = len(calibration.observations) >= SURE_OBSERVATIONS
+    if billed_tokens < estimate * (CALIBRATED_RATIO if sure else UNCALIBRATED_RATIO):
+        return True
+    return billed_tokens < estimate * STALLED_RATIO and has_stalled(calibration, features, billed_tokens)
+
+
+def warn_of_truncation(estimate_tokens: int, billed_tokens: int) -> None:
+    """Warn with both numbers; where warnings are errors, only in the log, since a run must not fail for one."""
+    warning = SilentTruncationWarning(estimate_tokens, billed_tokens)
+    logger.warning(
+        "view_tokens=<%d>, billed_tokens=<%d> | the server cut the prompt without a word",
+        estimate_tokens,
+        billed_tokens,
+    )
+    try:
+        warnings.warn(warning, stacklevel=2)
+    except SilentTruncationWarning:
+        return
+
+
+def _size(features: Features) -> int:
+    return features.result_tokens + features.other_tokens
