@@ -4,20 +4,19 @@
 - An array keeps its head and its tail; a text between them counts what is shown.
 - A text is cut as any text is. Whatever else is too large, or lies too deep, becomes a cut text of its JSON.
 
-What JSON can't hold is written as text: bytes as their number, sets in order, dates and numbers of other kinds as they
-print, other objects by the name of their class. NaN and the infinities are null. Work grows with the cap and, once,
-with the size of the value; no depth exhausts the stack.
+Work grows with the cap and, once, with the size of the value; no depth exhausts the stack.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from .shares import fair_shares
 from .text_cuts import MIN_CAP_BYTES, count_bytes, cut_text
+from .tokens.counting import json_text
 from .types import Keep
 
 MAX_DEPTH = 16
@@ -40,20 +39,6 @@ _UNFIT = object()
 
 _FAULTS = (RecursionError, TypeError, ValueError)
 """What writing and reading JSON raise: for a depth, a key, and a cycle or an enormous number."""
-
-
-def json_text(value: Any) -> str:
-    """Write a value as compact JSON.
-
-    Raises:
-        RecursionError: If it is nested too deep.
-        TypeError: If a key can't be one of JSON.
-        ValueError: If it holds itself, or a number of thousands of digits.
-    """
-    text = _ENCODER.encode(value)
-    if "NaN" in text or "Infinity" in text:
-        text = _ENCODER.encode(json.loads(text, parse_constant=_null))
-    return text
 
 
 def shown_json(value: Any) -> tuple[str, int]:
@@ -84,16 +69,32 @@ def cap_json(value: Any, max_bytes: int, *, keep: Keep = "head_tail") -> tuple[A
     Returns:
         A value of the same outer type, alone in a tuple, or None where the cap is too small for the type.
     """
-    capped = _fit(value, max_bytes, 0, keep)
+    capped = _fit(value, _measured(value, max_bytes), max_bytes, 0, keep)
     if capped is _UNFIT:
         return None
     return (capped,) if count_bytes(json_text(capped)) <= max_bytes else None
 
 
-def _fit(value: Any, room: int, depth: int, keep: Keep) -> Any:
-    whole = _whole(value, room)
-    if whole is not _UNFIT:
-        return whole
+def _measured(value: Any, limit: int) -> tuple[int, str]:
+    """Size and write a value; ``limit + 1`` and no text where it is larger or can't be written."""
+    if _walked_bytes(value, limit) <= limit:
+        try:
+            text = json_text(value)
+        except _FAULTS:
+            return limit + 1, ""
+        if (size := count_bytes(text)) <= limit:
+            return size, text
+    return limit + 1, ""
+
+
+def _fit(value: Any, measured: tuple[int, str], room: int, depth: int, keep: Keep) -> Any:
+    """Return a plain copy of a value that was measured, shortened where it is larger than the room."""
+    size, text = measured
+    if size <= room:
+        try:
+            return json.loads(text)
+        except RecursionError:  # it was written a few frames further up
+            pass
     if isinstance(value, str):
         return _cut_string(value, count_bytes(value), room, depth, keep)
     fitted: Any = _UNFIT
@@ -106,17 +107,6 @@ def _fit(value: Any, room: int, depth: int, keep: Keep) -> Any:
     return _cut_string(*shown_json(value), room, depth, keep)
 
 
-def _whole(value: Any, room: int) -> Any:
-    """Return a plain copy of a value that fits."""
-    if _walked_bytes(value, room) > room:
-        return _UNFIT
-    try:
-        text = json_text(value)
-        return json.loads(text) if count_bytes(text) <= room else _UNFIT
-    except _FAULTS:
-        return _UNFIT
-
-
 def _fit_object(value: dict[Any, Any], room: int, depth: int, keep: Keep) -> Any:
     count_key = COUNT_KEY
     while count_key in value:
@@ -124,22 +114,26 @@ def _fit_object(value: dict[Any, Any], room: int, depth: int, keep: Keep) -> Any
     total = len(value)
     reserve = len(f'"{count_key}":"{total:,} of {total:,} keys shown",')
     left = room - 2 - reserve
-    keys, sizes, least = [], [], 0
+    measured: dict[Any, tuple[int, str]] = {}
+    least = 0
     for key, item in value.items():
-        size = _size_within(item, room)
-        cost = _size_within(str(key), room) + 2
+        size, text = _measured(item, room)
+        cost = _measured(str(key), room)[0] + 2
         if least + cost + min(size, LEAST_SHARE_BYTES) > left:
             break
         left -= cost
         least += min(size, LEAST_SHARE_BYTES)
-        keys.append(key)
-        sizes.append(size)
-    if not keys:
+        measured[key] = size, text
+    if not measured:
         return _UNFIT
-    shares = fair_shares(sizes, left + reserve if len(keys) == total else left)
-    shown = {str(key): _fit(value[key], share, depth + 1, keep) for key, share in zip(keys, shares, strict=True)}
-    if len(keys) < total:
-        shown[count_key] = f"{len(keys):,} of {total:,} keys shown"
+    kept = len(measured)
+    shares = fair_shares([size for size, _ in measured.values()], left + reserve if kept == total else left)
+    shown = {
+        str(key): _fit(value[key], measured[key], share, depth + 1, keep)
+        for key, share in zip(measured, shares, strict=True)
+    }
+    if kept < total:
+        shown[count_key] = f"{kept:,} of {total:,} keys shown"
     return shown
 
 
@@ -148,20 +142,22 @@ def _fit_array(items: Sequence[Any], room: int, depth: int, keep: Keep) -> Any:
     reserve = len(_items_marker(total, total)) + 3
     left = room - 2 - reserve
     floor = max(int(room * ITEM_RATIO), LEAST_SHARE_BYTES)
-    sizes: dict[int, int] = {}
+    measured: dict[int, tuple[int, str]] = {}
     least = 0
     for index in _from_ends(total, keep):
-        size = _size_within(items[index], room)
+        size, text = _measured(items[index], room)
         if least + min(size, floor) + 1 > left:
             break
         left -= 1
         least += min(size, floor)
-        sizes[index] = size
-    if not sizes:
+        measured[index] = size, text
+    if not measured:
         return _UNFIT
-    kept = sorted(sizes)
-    shares = fair_shares([sizes[index] for index in kept], left + reserve if len(kept) == total else left)
-    shown = [_fit(items[index], share, depth + 1, keep) for index, share in zip(kept, shares, strict=True)]
+    kept = sorted(measured)
+    shares = fair_shares([measured[index][0] for index in kept], left + reserve if len(kept) == total else left)
+    shown = [
+        _fit(items[index], measured[index], share, depth + 1, keep) for index, share in zip(kept, shares, strict=True)
+    ]
     if len(kept) < total:
         gap = next((place for place, index in enumerate(kept) if index != place), len(kept))
         shown.insert(gap, _items_marker(len(kept), total))
@@ -191,16 +187,6 @@ def _cut_string(text: str, total_bytes: int, room: int, depth: int, keep: Keep) 
     return f"[... 0 of {total_bytes:,} bytes shown ...]" if depth else _UNFIT
 
 
-def _size_within(value: Any, limit: int) -> int:
-    """Size a value, or answer ``limit + 1`` where it is larger or can't be written as one."""
-    if _walked_bytes(value, limit) > limit:
-        return limit + 1
-    try:
-        return min(count_bytes(json_text(value)), limit + 1)
-    except _FAULTS:
-        return limit + 1
-
-
 def _walked_bytes(value: Any, limit: int | None = None) -> int:
     """Size a value from below without recursion, up to a limit."""
     total, walked, stack = 0, 0, [value]
@@ -216,21 +202,3 @@ def _walked_bytes(value: Any, limit: int | None = None) -> int:
         else:
             total += max(1, item.bit_length() * 3 // 10) if isinstance(item, int) else 1
     return total
-
-
-def _plain(value: Any) -> Any:
-    """Write what JSON can't hold, the same in every process."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return f"<{len(value):,} bytes>"
-    if isinstance(value, Set):
-        return sorted(map(str, value))
-    kind: Any = type(value)
-    has_words = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
-    return str(value) if has_words else f"<{kind.__name__}>"
-
-
-def _null(_name: str) -> None:
-    return None
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)

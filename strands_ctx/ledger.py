@@ -15,14 +15,7 @@ from .cap_rules import Cap, CapRules
 from .media_caps import without_media
 from .media_line import MediaLine
 from .message_caps import cap_message, cap_texts
-from .messages import (
-    Shape,
-    opens_cycle,
-    pair_partners,
-    rule_broken,
-    shape_of,
-    tool_names,
-)
+from .messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
 from .sums import Sums
 from .tokens.counting import result_tokens
 from .types import Message, Messages, TokenCounter
@@ -68,7 +61,7 @@ class Ledger:
         """Start with an empty log.
 
         Args:
-            counter: Counts messages and texts.
+            counter: Counts texts.
             rules: What an app said of caps.
             max_media: How many images and documents stay, the newest; None for all.
         """
@@ -223,7 +216,7 @@ class Ledger:
         return None
 
     def newest_start(self) -> int:
-        """Find where the newest cycle or, when it is newer, the newest turn begins."""
+        """Find where the newest cycle or turn begins."""
         return next((i for i in reversed(self.starts) if i not in self.inner), 0)
 
     def starts_backwards(self, stop: int) -> Iterator[int]:
@@ -235,7 +228,7 @@ class Ledger:
                 yield start
 
     def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
-        """Sum the raw tokens of results and of everything else over a range, as the log has them."""
+        """Sum the raw tokens of results and of the rest over a range, as the log has them."""
         return self._result_tokens.total(start, stop), self._other_tokens.total(start, stop)
 
     def result_count(self, start: int, stop: int) -> int:

@@ -9,9 +9,8 @@ Source: the Converse and Messages APIs' refusals as users reported them (read 20
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from strands_ctx.types import Block, Message
+from strands_ctx.types import Block, Message, SystemPrompt
 
 MAX_MEDIA = 20
 """Images and documents that one request may hold."""
@@ -39,11 +38,15 @@ class ProviderRuleError(Exception):
         return type(self), (self.violations,)
 
 
-def strict_violations(messages: Sequence[Message]) -> list[str]:
-    """List every rule of a strict provider that the messages of one request break.
+def strict_violations(
+    messages: Sequence[Message], *, system_prompt: SystemPrompt = None, tools: Sequence[Block] = ()
+) -> list[str]:
+    """List every rule of a strict provider that one request breaks.
 
     Args:
         messages: The messages of the request, in order.
+        system_prompt: Its system prompt, since its cache points are counted with those of the messages.
+        tools: The tools of its ``toolConfig``, for their cache points.
 
     Returns:
         The provider's sentences, in the order of the rules; empty for a request that every provider accepts.
@@ -52,7 +55,16 @@ def strict_violations(messages: Sequence[Message]) -> list[str]:
         >>> strict_violations([{"role": "user", "content": []}])
         ['The content field in the Message object at messages.0 is empty.']
     """
-    return [*_order(messages), *_pairs(messages), *_text(messages), *_media(messages), *_cache_points(messages)]
+    text = [{"text": system_prompt}] if system_prompt else []
+    system = text if isinstance(system_prompt, str) else list(system_prompt or ())
+    return [
+        *_order(messages),
+        *_pairs(messages),
+        *_empty(messages),
+        *_blank(messages, system),
+        *_media(messages),
+        *_cache_points(messages, system, tools),
+    ]
 
 
 def _order(messages: Sequence[Message]) -> Iterator[str]:
@@ -125,34 +137,36 @@ def _unanswered(index: int, names: Sequence[str]) -> str:
     )
 
 
-def _texts(block: Block) -> Iterator[tuple[str, Any]]:
-    if "text" in block:
-        yield "", block["text"]
-    if "toolResult" in block:
-        for index, item in enumerate(block["toolResult"]["content"]):
-            if "text" in item:
-                yield f".toolResult.content.{index}", item["text"]
-
-
-def _text(messages: Sequence[Message]) -> Iterator[str]:
+def _contents(messages: Sequence[Message]) -> Iterator[tuple[str, str, Sequence[Block]]]:
+    """Each list of blocks with the name of what holds it and its place: messages and the tool results in them."""
     for index, message in enumerate(messages):
-        if not message["content"]:
-            yield f"The content field in the Message object at messages.{index} is empty."
+        yield "Message", f"messages.{index}", message["content"]
         for position, block in enumerate(message["content"]):
-            for suffix, text in _texts(block):
-                if not text or not text.strip():
-                    yield (
-                        f"The text field in the ContentBlock object at messages.{index}.content.{position}{suffix} "
-                        "is blank. Add text to the text field, and try again."
-                    )
+            if "toolResult" in block:
+                content = block["toolResult"].get("content") or ()
+                yield "ToolResultBlock", f"messages.{index}.content.{position}.toolResult", content
+
+
+def _empty(messages: Sequence[Message]) -> Iterator[str]:
+    for holder, place, content in _contents(messages):
+        if not content:
+            yield f"The content field in the {holder} object at {place} is empty."
+
+
+def _blank(messages: Sequence[Message], system: Sequence[Block]) -> Iterator[str]:
+    lists = [(f"{place}.content", content) for _, place, content in _contents(messages)]
+    for place, content in [("system", system), *lists]:
+        for position, block in enumerate(content):
+            if "text" in block and not (block["text"] or "").strip():
+                yield (
+                    f"The text field in the ContentBlock object at {place}.{position} is blank. Add text to the text "
+                    "field, and try again."
+                )
 
 
 def _blocks(messages: Sequence[Message]) -> Iterator[Block]:
-    for message in messages:
-        for block in message["content"]:
-            yield block
-            if "toolResult" in block:
-                yield from block["toolResult"]["content"]
+    for _, _, content in _contents(messages):
+        yield from content
 
 
 def _media(messages: Sequence[Message]) -> Iterator[str]:
@@ -161,10 +175,11 @@ def _media(messages: Sequence[Message]) -> Iterator[str]:
         yield f"too many images and documents: {count} + 0 > {MAX_MEDIA}"
 
 
-def _cache_points(messages: Sequence[Message]) -> Iterator[str]:
-    count = sum("cachePoint" in block for block in _blocks(messages))
+def _cache_points(messages: Sequence[Message], system: Sequence[Block], tools: Sequence[Block]) -> Iterator[str]:
+    count = sum("cachePoint" in block for block in (*tools, *system, *_blocks(messages)))
     if count > MAX_CACHE_POINTS:
         yield f"A maximum of {MAX_CACHE_POINTS} blocks with cache_control may be provided. Found {count}."
-    for index, message in enumerate(messages):
-        if message["content"] and "cachePoint" in message["content"][0]:
-            yield f"messages.{index}.content.0: a cachePoint must come after the content that it caches"
+    lists = [(f"{place}.content", content) for _, place, content in _contents(messages)]
+    for place, content in [("toolConfig.tools", tools), ("system", system), *lists]:
+        if content and "cachePoint" in content[0]:
+            yield f"{place}.0: a cachePoint must come after the content that it caches"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -131,10 +131,27 @@ def result_tokens(counter: TokenCounter, message: Message) -> int:
     return sum(_items_tokens(counter, result) for result in results)
 
 
+def json_text(value: Any) -> str:
+    """Write a value as compact JSON, the same in every process.
+
+    What JSON can't hold is written as text: bytes as their number, sets in order, dates and numbers of other kinds as
+    they print, other objects by the name of their class. NaN and the infinities are null.
+
+    Raises:
+        RecursionError: If it is nested too deep.
+        TypeError: If a key can't be one of JSON.
+        ValueError: If it holds itself, or a number of thousands of digits.
+    """
+    text = _ENCODER.encode(value)
+    if "NaN" in text or "Infinity" in text:
+        text = _ENCODER.encode(json.loads(text, parse_constant=lambda _name: None))
+    return text
+
+
 def compact_json(value: Any) -> str:
-    """Write a value as compact JSON; what JSON can't hold is written as text, bytes as their number. Never raises."""
+    """Write a value as compact JSON, or as Python prints it where it has none. Never raises."""
     try:
-        return _ENCODER.encode(value)
+        return json_text(value)
     except (TypeError, ValueError, RecursionError):
         pass
     try:
@@ -143,8 +160,15 @@ def compact_json(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _plain(value: object) -> str:
-    return f"<{len(value)} bytes>" if isinstance(value, bytes | bytearray | memoryview) else str(value)
+def _plain(value: Any) -> Any:
+    """Write what JSON can't hold."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value):,} bytes>"
+    if isinstance(value, Set):
+        return sorted(map(str, value))
+    kind: Any = type(value)
+    has_words = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
+    return str(value) if has_words else f"<{kind.__name__}>"
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)

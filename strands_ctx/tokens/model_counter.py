@@ -21,7 +21,12 @@ logger = logging.getLogger(__name__)
 MAX_FAILURES = 3
 """Failures in a row after which the model is not asked again: each may cost a network timeout."""
 
-_PROBE = cast(Message, {"role": "user", "content": [{"text": "."}]})
+_PROMPT = cast(Message, {"role": "user", "content": [{"text": "."}]})
+_TOOL: list[ToolSpec] = [{"name": "n", "description": ".", "inputSchema": {"json": {"type": "object"}}}]
+
+
+class _NotCountedError(Exception):
+    """The model gave no number; what was asked for is counted without it, as a whole."""
 
 
 class CountingModel(Protocol):
@@ -35,10 +40,15 @@ class CountingModel(Protocol):
 class ModelCounter:
     """A ``TokenCounter`` that asks a Strands model, and remembers its answers.
 
-    The host's default count is an estimate from characters, and a provider's own may be a network call for each new
-    message; therefore ``exact`` is False. Media that the model's count leaves out are added by kind and size. Where
-    the model raises, the number comes from ``TiktokenCounter()``, one warning says so, and after three failures in a
-    row the model is not asked again.
+    A message is counted inside the smallest conversation that every provider accepts, and the rest is taken off again:
+    the messages of a legal conversation add up to what the model counts for all of it. What a tool call and its result
+    cost together is the model's number; how much of their wrapping belongs to which is not told by any legal
+    conversation, so each gets half. A new message takes one request, or two with media; what is taken off takes a few.
+
+    The host's default count is an estimate from characters, to which its own providers fall back in silence; therefore
+    ``exact`` is False. Media that the model's count leaves out are added by kind and size. Where the model raises, the
+    number comes from ``TiktokenCounter()``, one warning says so, and after three failures in a row the model is not
+    asked again.
 
     Args:
         model: A model with ``count_tokens(messages, tool_specs=...)``, as every Strands model has from 1.51 on.
@@ -46,9 +56,9 @@ class ModelCounter:
     Example:
         >>> class Model:
         ...     async def count_tokens(self, messages, tool_specs=None):
-        ...         return 7
+        ...         return sum(len(block["text"]) for message in messages for block in message["content"])
         >>> ModelCounter(Model()).count_text("How large is this?")
-        7
+        18
     """
 
     __slots__ = ("_failures", "_fallback", "_memo", "_model", "_warned")
@@ -67,53 +77,88 @@ class ModelCounter:
         return False
 
     def count_text(self, text: str) -> int:
-        """Count a text as the only block of a user message."""
+        """Count a text as what it adds to a message."""
         if not text:
             return 0
-        message = cast(Message, {"role": "user", "content": [{"text": text}]})
-        count = partial(self._ask, [message], None, partial(self._fallback.count_text, text))
-        return self._remembered("text", text, count)
+        return self._remembered("text", text, partial(self._count_text, text), partial(self._fallback.count_text, text))
 
     def count_message(self, message: Message) -> int:
         """Count one whole message; a message changed in place is counted anew."""
-        return self._remembered("message", _identity(message), partial(self._count_message, message))
+        count, fallback = partial(self._count_message, message), partial(self._fallback.count_message, message)
+        return self._remembered("message", _identity(message), count, fallback)
 
     def count_tools(self, specs: Sequence[ToolSpec]) -> int:
         """Count tool specifications as what they add to a message, since providers refuse to count tools alone."""
         if not specs:
             return 0
-        return self._remembered("tools", _identity(specs), partial(self._count_tools, specs))
+        count, fallback = partial(self._count_tools, specs), partial(self._fallback.count_tools, specs)
+        return self._remembered("tools", _identity(specs), count, fallback)
 
-    def _remembered(self, kind: str, identity: str | None, count: Callable[[], int]) -> int:
-        return count() if identity is None else self._memo.get(f"{kind}: {identity}", lambda _: count())
+    def _remembered(
+        self, kind: str, identity: str | None, count: Callable[[], int], fallback: Callable[[], int] | None = None
+    ) -> int:
+        def number(_: str) -> int:
+            try:
+                return count()
+            except _NotCountedError:
+                if fallback is None:
+                    raise
+                return fallback()
+
+        return number("") if identity is None else self._memo.get(f"{kind}: {identity}", number)
+
+    def _count_text(self, text: str) -> int:
+        both = cast(Message, {"role": "user", "content": [*_PROMPT["content"], {"text": text}]})
+        return max(0, self._ask([both]) - self._prompt_tokens())
 
     def _count_message(self, message: Message) -> int:
-        whole = self._ask([message], None, partial(self._fallback.count_message, message))
-        media = _media_blocks(message)
+        shown = _countable(message)
+        whole, media = self._share(shown), _media_blocks(shown)
         if not media:
             return whole
-        rest = _without_media(message)
-        beside = self._ask([rest], None, partial(self._fallback.count_message, rest)) if rest["content"] else 0
+        rest = _without_media(shown)
+        beside = self._share(rest) if rest["content"] else 0
         return whole if whole > beside else whole + sum(block_tokens(self._fallback, block) for block in media)
 
     def _count_tools(self, specs: Sequence[ToolSpec]) -> int:
-        alone = self._ask([_PROBE], None, lambda: 0)
-        both = self._ask([_PROBE], list(specs), lambda: alone + self._fallback.count_tools(specs))
-        return max(1, both - alone)
+        return max(1, self._ask([_PROMPT], list(specs)) - self._prompt_tokens())
 
-    def _ask(self, messages: list[Message], specs: list[ToolSpec] | None, fallback: Callable[[], int]) -> int:
+    def _share(self, message: Message) -> int:
+        """Count a message inside a conversation, less the rest of it."""
+        answers = message["role"] == "assistant"
+        ids = _ids(message, "toolUse" if answers else "toolResult")
+        if ids:
+            around = [_PROMPT, message, _results(ids)] if answers else [_PROMPT, _calls(ids), message]
+            pair = self._pair_tokens(ids)
+            rest = self._prompt_tokens(_TOOL) + (pair // 2 if answers else pair - pair // 2)
+            return max(1, self._ask(around, _TOOL) - rest)
+        if answers:
+            # What a request costs by itself is in each prompt's count; it is taken off here and so is in a sum once.
+            return max(1, self._ask([_PROMPT, message, _PROMPT]) - 2 * self._prompt_tokens())
+        return self._ask([message])
+
+    def _prompt_tokens(self, specs: list[ToolSpec] | None = None) -> int:
+        return self._remembered("prompt", "with a tool" if specs else "", lambda: self._ask([_PROMPT], specs))
+
+    def _pair_tokens(self, ids: list[str]) -> int:
+        """Count stand-ins for a message's calls and its results; ids of other messages cost the same by length."""
+        pair = [_PROMPT, _calls(ids), _results(ids)]
+        lengths = ",".join(str(len(name)) for name in ids)
+        return self._remembered("pair", lengths, lambda: max(0, self._ask(pair, _TOOL) - self._prompt_tokens(_TOOL)))
+
+    def _ask(self, messages: list[Message], specs: list[ToolSpec] | None = None) -> int:
         if self._failures >= MAX_FAILURES:
-            return fallback()
+            raise _NotCountedError
         try:
             counted = _run(self._model, messages, specs)
             if not isinstance(counted, int) or counted < 0:
                 raise TypeError(f"count_tokens gave {counted!r}, not a number of tokens")
-        except Exception as error:  # noqa: BLE001  a model is foreign code: it may raise whatever its client raises
+        except Exception as error:  # a model is foreign code: it may raise whatever its client raises
             self._failures += 1
             if not self._warned:
                 self._warned = True
                 logger.warning("error=<%s> | model could not count tokens, counting with tiktoken", error)
-            return fallback()
+            raise _NotCountedError from error
         self._failures = 0
         return counted
 
@@ -150,34 +195,75 @@ def _hashed(value: object) -> str:
 _IDENTITY = json.JSONEncoder(ensure_ascii=False, default=_hashed)
 
 
-def _is_media(block: Any) -> bool:
-    return isinstance(block, dict) and not MEDIA_TOKENS.keys().isdisjoint(block)
+def _calls(ids: list[str]) -> Message:
+    """Stand-ins for the calls that results answer."""
+    return _message("assistant", [{"toolUse": {"toolUseId": name, "name": "n", "input": {}}} for name in ids])
+
+
+def _results(ids: list[str]) -> Message:
+    """Stand-ins for the results that calls need."""
+    content = _PROMPT["content"]
+    return _message("user", [{"toolResult": {"toolUseId": i, "status": "success", "content": content}} for i in ids])
+
+
+def _message(role: str, content: list[Block]) -> Message:
+    return cast(Message, {"role": role, "content": content})
+
+
+def _ids(message: Message, kind: str) -> list[str]:
+    return [block[kind]["toolUseId"] for block in message["content"] if kind in block]
+
+
+def _countable(message: Message) -> Message:
+    """The message without what costs nothing and is refused in places: cache points and blank texts.
+
+    Raises:
+        _NotCountedError: If nothing is left, or it is no message.
+    """
+    try:
+        content = [_countable_block(block) for block in message["content"] if not _is_free(block)]
+        if not content or message["role"] not in ("user", "assistant"):
+            raise _NotCountedError
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _NotCountedError from error
+    return _message(message["role"], content)
+
+
+def _countable_block(block: Block) -> Block:
+    call = block.get("toolUse")
+    if call is not None and not isinstance(call["toolUseId"], str):
+        raise _NotCountedError
+    result = block.get("toolResult")
+    return block if result is None else _result_with(result, [item for item in result["content"] if not _is_free(item)])
+
+
+def _result_with(result: Any, items: list[Any]) -> Block:
+    """The result with some of its items; an empty one is refused."""
+    if not isinstance(result["toolUseId"], str):
+        raise _NotCountedError
+    return {"toolResult": {**result, "content": items or _PROMPT["content"]}}
+
+
+def _is_free(block: Block) -> bool:
+    return "cachePoint" in block or ("text" in block and not block["text"].strip())
+
+
+def _is_media(block: Block) -> bool:
+    return not MEDIA_TOKENS.keys().isdisjoint(block)
 
 
 def _media_blocks(message: Message) -> list[Block]:
     """The media of a message, those inside tool results included."""
-    found: list[Block] = []
-    for block in _blocks(message):
-        if _is_media(block):
-            found.append(block)
-        result = block.get("toolResult") if isinstance(block, dict) else None
-        items = result.get("content") if isinstance(result, dict) else None
-        found += filter(_is_media, items if isinstance(items, list) else ())
-    return found
+    items = [item for block in message["content"] for item in block.get("toolResult", {}).get("content", [block])]
+    return list(filter(_is_media, items))
 
 
 def _without_media(message: Message) -> Message:
     content: list[Block] = []
-    for block in _blocks(message):
-        result = block.get("toolResult") if isinstance(block, dict) else None
-        if isinstance(result, dict) and isinstance(result.get("content"), list):
-            kept = [item for item in result["content"] if not _is_media(item)]
-            content.append({"toolResult": {**result, "content": kept}})
+    for block in message["content"]:
+        if "toolResult" in block:
+            result = block["toolResult"]
+            content.append(_result_with(result, [item for item in result["content"] if not _is_media(item)]))
         elif not _is_media(block):
             content.append(block)
-    return cast(Message, {"role": message.get("role", "user"), "content": content})
-
-
-def _blocks(message: Message) -> list[Block]:
-    content: Any = message.get("content")
-    return content if isinstance(content, list) else []
+    return _message(message["role"], content)

@@ -240,46 +240,40 @@ def test_the_service_counts_for_a_manager(kind, streaming, bedrock):
     assert (True, [], []) == (len(bedrock.counts) > 12, far, rig.broken_laws())
 
 
-WITH_STAND_IN_TOOL = pytest.mark.xfail(
-    reason="for a tool block without tools the host adds a tool specification of its own, which is counted each time",
-    strict=True,
-)
-NO_CONVERSATION = pytest.mark.xfail(reason="a message alone is refused, and the host then guesses", strict=True)
-
-ALONE = {
-    "prompt": user("Hello."),
-    "answer": assistant("Hello."),
-    "call": assistant(use("one")),
-    "result": user(result("one", text_of(900))),
-}
+CHECKS_COUNTS = pytest.mark.parametrize("checks_counts", [False, True], ids=["any messages", "conversations"])
+"""Whether the service counts whatever it is shown, or only what it would answer."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "prompt",
-        "answer",
-        pytest.param("call", marks=WITH_STAND_IN_TOOL),
-        pytest.param("result", marks=WITH_STAND_IN_TOOL),
-    ],
-)
-def test_a_message_costs_what_the_service_counts_for_it(name, bedrock):
+def counter_of(bedrock, *, checks_counts):
+    """A counter that asks the service."""
+    bedrock.checks_counts = checks_counts
+    return ModelCounter(bedrock.model(use_native_token_count=True))
+
+
+@CHECKS_COUNTS
+@pytest.mark.parametrize("message", [user("Hello."), assistant("Hello.")], ids=["prompt", "answer"])
+def test_a_message_costs_what_the_service_counts_for_it(message, checks_counts, bedrock):
     """Its own tokens and nothing else's."""
-    counter = ModelCounter(bedrock.model(use_native_token_count=True))
-    assert provider_tokens.count_message(ALONE[name]) == counter.count_message(ALONE[name])
+    counter = counter_of(bedrock, checks_counts=checks_counts)
+    assert provider_tokens.count_message(message) == counter.count_message(message)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "prompt",
-        pytest.param("answer", marks=NO_CONVERSATION),
-        pytest.param("call", marks=NO_CONVERSATION),
-        pytest.param("result", marks=NO_CONVERSATION),
-    ],
-)
-def test_a_message_is_counted_by_a_service_that_only_counts_conversations(name, bedrock):
-    """Such a service refuses to count what it would refuse to answer."""
-    bedrock.checks_counts = True
-    counter = ModelCounter(bedrock.model(use_native_token_count=True))
-    assert provider_tokens.count_message(ALONE[name]) == counter.count_message(ALONE[name])
+@CHECKS_COUNTS
+def test_a_call_and_its_result_cost_what_the_service_counts_for_them(checks_counts, bedrock):
+    """Together; the tool specification that the host adds where an agent has none is no part of it."""
+    counter = counter_of(bedrock, checks_counts=checks_counts)
+    call, answer = cycle("one", text_of(900))
+    counts = [counter.count_message(call), counter.count_message(answer)]
+    expected = [provider_tokens.count_message(call), provider_tokens.count_message(answer)]
+    assert (sum(expected), True) == (sum(counts), all(abs(a - b) <= 3 for a, b in zip(expected, counts, strict=True)))
+
+
+@CHECKS_COUNTS
+def test_whatever_the_counter_asks_for_is_counted(checks_counts, kind, bedrock):
+    """No request is refused, which the host would answer with a guess; not even for media and empty results."""
+    counter = counter_of(bedrock, checks_counts=checks_counts)
+    rig = rig_of(kind, bedrock, scan, say_nothing, budget_tokens=25_000)
+    calls = [ToolCall("scan", {"page": 1}), ToolCall("say_nothing", {"kind": "no block"})]
+    rig.run([{"text": "Scan."}, CACHE_POINT], calls, ToolCall("say_nothing", {"kind": "blank text"}), "Scanned.")
+    counts = [counter.count_message(message) for message in rig.agent.messages]
+    assert ({"answered"}, True) == ({count.outcome for count in bedrock.counts}, min(counts) > 5)

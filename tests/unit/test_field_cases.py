@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from strands_ctx.messages import STRUCTURED_OUTPUT_PROMPT, check_messages
@@ -196,66 +194,6 @@ def test_the_forced_structured_output_prompt_stays_in_the_view():
     log = [*turns_of(4, 200), user("the task"), *cycle("a", words(100)), assistant("x"), user(STRUCTURED_OUTPUT_PROMPT)]
     plan, view = planned(log, limits_of(300))
     assert (STRUCTURED_OUTPUT_PROMPT, True) == (texts(view[-1])[-1], plan.cut < len(log) - 1)
-
-
-def screenshots(count: int, *, own: bool) -> list:
-    """Messages with one image each: of the user's own, or in tool results."""
-    images = [{"image": {"format": "png", "source": {"bytes": f"picture {n}".encode()}}} for n in range(count)]
-    if own:
-        return [message for image in images for message in (user("look", image), assistant("seen"))]
-    log = [message for n in range(count) for message in cycle(f"c{n}")]
-    for image, message in zip(images, log[1::2], strict=True):
-        message["content"][0]["toolResult"]["content"] = [image]
-    return [user("look"), *log]
-
-
-def images_of(messages) -> list[bytes]:
-    """The bytes of all images, those of results included."""
-    items = [item for m in messages for b in m["content"] for item in b.get("toolResult", {}).get("content", [b])]
-    return [item["image"]["source"]["bytes"] for item in items if "image" in item]
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_of_many_images_the_newest_twenty_stay(own):
-    """S12: older ones become a line of text, in the view only, and the receipt counts them."""
-    log = screenshots(33, own=own)
-    before = copy.deepcopy(log)
-    plan, view = planned(log, limits_of(10**6), max_media=20)
-    assert ([f"picture {n}".encode() for n in range(13, 33)], 13) == (images_of(view), plan.replaced_media)
-    assert (before, ["[image: png, 9 bytes]"]) == (log, texts(view[0 if own else 2])[-1:])
-
-
-def test_twenty_images_are_the_log():
-    """S12: up to the limit nothing is touched."""
-    log = screenshots(20, own=False)
-    plan, view = planned(log, limits_of(10**6), max_media=20)
-    assert (0, True) == (plan.replaced_media, all(a is b for a, b in zip(log, view, strict=True)))
-
-
-def test_media_that_are_left_out_with_their_message_are_not_counted_as_replaced():
-    """S12: after a cut, only what is in the view."""
-    log = [*screenshots(25, own=True), user("so"), assistant("yes")]
-    plan, view = planned(log, limits_of(17_000, 9_000), max_media=20)
-    assert (True, 0, []) == (plan.cut > 10, plan.replaced_media, check_messages(view))
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        {"bytes": b"%PDF-1.7 " + bytes(200_000)},
-        {"text": "word " * 40_000},
-        {"content": [{"text": "word " * 40_000}]},
-        {"location": {"type": "s3", "uri": "s3://bucket/paper.pdf"}},
-    ],
-    ids=["bytes", "text", "content", "s3"],
-)
-def test_a_document_that_does_not_fit_becomes_a_placeholder(source):
-    """S11: with kind, format, name and size, whatever its source; in a result and in a prompt."""
-    document = {"document": {"format": "pdf", "name": "paper", "source": source}}
-    answer = user({"toolResult": {"toolUseId": "a", "status": "success", "content": [document]}})
-    for log in ([user("read", document)], [user("read"), assistant(use("a")), answer]):
-        plan, view = planned(log, limits_of(1_000))
-        assert ("newest", True) == (plan.reason, texts(view[-1])[-1].startswith('[document: pdf, "paper"'))
 
 
 def test_keys_beside_the_content_of_a_capped_result_stay():

@@ -94,6 +94,14 @@ def test_a_value_that_holds_itself_is_capped():
     assert "of 900 bytes shown" in capped(value, 600)[0]
 
 
+def test_a_value_that_is_just_shallow_enough_to_be_written_is_capped():
+    """It is written and read back at different depths of the stack."""
+    value: list[object] = [1]
+    for _ in range(sys.getrecursionlimit() + 50):
+        value = [value]
+        assert cap_json({"value": value, "long": "x" * 9_000}, 6_000) is not None
+
+
 def test_what_json_cannot_hold_is_written_as_text():
     """The same in every process; NaN and the infinities are null."""
     odd = {

@@ -24,9 +24,10 @@ def call(name):
     return {"toolUse": {"toolUseId": name, "name": "read", "input": {}}}
 
 
-def result(name, text="page"):
-    """A tool result."""
-    return {"toolResult": {"toolUseId": name, "status": "success", "content": [{"text": text}]}}
+def result(name, text="page", items=None):
+    """A tool result of one text, or of these items."""
+    content = [{"text": text}] if items is None else items
+    return {"toolResult": {"toolUseId": name, "status": "success", "content": content}}
 
 
 POINT = {"cachePoint": {"type": "default"}}
@@ -68,9 +69,20 @@ ILLEGAL = {
     "The content field in the Message object at messages.0 is empty": [user()],
     "messages.0.content.0 is blank": [user(" \n")],
     "messages.2.content.0.toolResult.content.0 is blank": [user("Go."), assistant(call("a")), user(result("a", ""))],
+    "The content field in the ToolResultBlock object at messages.2.content.0.toolResult is empty": [
+        user("Go."),
+        assistant(call("a")),
+        user(result("a", items=[])),
+    ],
     "too many images and documents: 21": [user("Go.", *[IMAGE] * 11, *[DOCUMENT] * 10)],
     "A maximum of 4 blocks with cache_control": [user("Go.", *[POINT, "on"] * 5)],
     "messages.0.content.0: a cachePoint must come after": [user(POINT, "Go.")],
+    "messages.1.content.0: a cachePoint must come after": [user("Go."), assistant(POINT)],
+    "messages.2.content.0.toolResult.content.0: a cachePoint must come after": [
+        user("Go."),
+        assistant(call("a")),
+        user(result("a", items=[POINT, {"text": "page"}])),
+    ],
 }
 
 
@@ -93,8 +105,52 @@ def test_an_unanswered_call_at_the_end_is_refused():
 
 def test_images_inside_results_count():
     """A provider counts media wherever they stand."""
-    shown = {"toolResult": {"toolUseId": "a", "status": "success", "content": [IMAGE] * 21}}
+    shown = result("a", items=[IMAGE] * 21)
     assert 1 == len(strict_violations([user("Go."), assistant(call("a")), user(shown)]))
+
+
+def test_cache_points_inside_results_count():
+    """Four in messages and one in a result are one too many."""
+    shown = result("a", items=[{"text": "page"}, POINT])
+    messages = [user("Go.", POINT), assistant(call("a"), POINT), user(shown, POINT, "And?", POINT)]
+    assert ["A maximum of 4 blocks with cache_control may be provided. Found 5."] == strict_violations(messages)
+
+
+TOOL = {"toolSpec": {"name": "read", "description": "Read.", "inputSchema": {"json": {"type": "object"}}}}
+SYSTEM = [{"text": "Be brief."}, POINT]
+THREE_POINTS = [user("Go.", POINT, "on", POINT, "and on", POINT)]
+
+AROUND = {
+    "nothing": ({"system_prompt": SYSTEM}, []),
+    "a text": ({"system_prompt": "Be brief."}, []),
+    "no text": ({"system_prompt": ""}, []),
+    "one point too many": (
+        {"system_prompt": SYSTEM, "tools": [TOOL, POINT]},
+        ["A maximum of 4 blocks with cache_control may be provided. Found 5."],
+    ),
+    "a point first in the system prompt": (
+        {"system_prompt": [POINT]},
+        ["system.0: a cachePoint must come after the content that it caches"],
+    ),
+    "a point before the tools": (
+        {"tools": [POINT, TOOL]},
+        ["toolConfig.tools.0: a cachePoint must come after the content that it caches"],
+    ),
+    "a blank text": (
+        {"system_prompt": " "},
+        ["The text field in the ContentBlock object at system.0 is blank. Add text to the text field, and try again."],
+    ),
+    "a blank block": (
+        {"system_prompt": [{"text": "Be brief."}, {"text": ""}]},
+        ["The text field in the ContentBlock object at system.1 is blank. Add text to the text field, and try again."],
+    ),
+}
+
+
+@pytest.mark.parametrize(("around", "violations"), AROUND.values(), ids=AROUND.keys())
+def test_the_system_prompt_and_the_tools_are_judged_with_the_messages(around, violations):
+    """Their cache points are of the same four; the messages here have three."""
+    assert violations == strict_violations(THREE_POINTS, **around)
 
 
 def test_no_messages_are_no_conversation():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import subprocess
 import sys
@@ -10,8 +11,10 @@ import sys
 import pytest
 from strands.models.model import Model
 
+from strands_ctx.testing import strict_violations
 from strands_ctx.tokens import ModelCounter, TiktokenCounter
 from strands_ctx.types import TokenCounter
+from tests.builders import CACHE_POINT, assistant, cycle, result, use, user
 
 MESSAGE = {"role": "user", "content": [{"text": "How large is this message?"}]}
 IMAGE = {"image": {"format": "png", "source": {"bytes": b"not really a png"}}}
@@ -70,6 +73,100 @@ def test_a_running_loop_can_count():
     assert 100 == asyncio.run(hook())
 
 
+class Bill:
+    """A model that bills a request 7, each message 3 and each block the length of its JSON, and keeps what it saw."""
+
+    def __init__(self):
+        self.seen = []
+
+    async def count_tokens(self, messages, tool_specs=None):
+        """Count a conversation; nothing is forgiven."""
+        self.seen.append((messages, tool_specs))
+        blocks = [block for message in messages for block in message["content"]]
+        return 7 + 3 * len(messages) + sum(map(json_size, [*blocks, *(tool_specs or [])]))
+
+
+def json_size(value):
+    """The length of a value's JSON, media as if they were text."""
+    return len(json.dumps(value, default=repr))
+
+
+CONVERSATION = [
+    user("Find two things."),
+    assistant("Looking.", use("call_1"), use("call_2")),
+    user(result("call_2", "the second"), result("call_1", "the first" * 40), "Go on."),
+    assistant("Found."),
+    user("And a picture?", CACHE_POINT),
+    assistant(use("call_3")),
+    user({"toolResult": {"toolUseId": "call_3", "status": "success", "content": [IMAGE]}}),
+    assistant("Here."),
+    user("Thank you."),
+]
+
+
+def test_the_messages_of_a_conversation_add_up_to_it():
+    """Whatever a request, a message and a pair of tools cost by themselves is counted once."""
+    model = Bill()
+    counter = ModelCounter(model)
+    added = sum(map(counter.count_message, CONVERSATION)) + counter.count_tools(SPECS)
+    whole = 7 + 3 * len(CONVERSATION) + json_size(SPECS[0])
+    blocks = [block for message in CONVERSATION for block in message["content"] if block != CACHE_POINT]
+    assert whole + sum(map(json_size, blocks)) == added
+
+
+def test_a_text_is_what_it_adds():
+    """Without a message around it and without what a request costs."""
+    assert json_size({"text": "some text"}) == ModelCounter(Bill()).count_text("some text")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *CONVERSATION,
+        assistant(CACHE_POINT, "Hello."),
+        user(" \n", "Hello."),
+        user({"toolResult": {"toolUseId": "one", "status": "success", "content": []}}),
+        user({"toolResult": {"toolUseId": "one", "status": "success", "content": [{"text": ""}, CACHE_POINT]}}),
+    ],
+)
+def test_whatever_a_model_is_shown_is_a_legal_conversation(message):
+    """A provider that checks it would refuse to count, and the host would guess in silence."""
+    model = Bill()
+    ModelCounter(model).count_message(message)
+    refused = [strict_violations(messages) for messages, _ in model.seen]
+    toolless = [specs for messages, specs in model.seen if "toolUse" in str(messages) and not specs]
+    assert ([[]] * len(refused), [], True) == (refused, toolless, len(refused) > 0)
+
+
+def test_what_is_taken_off_is_asked_for_once():
+    """A prompt without and with a tool, and a pair of calls and results: three requests more than messages."""
+    model = Bill()
+    counter = ModelCounter(model)
+    messages = [message for number in range(10, 60) for message in cycle(f"call_{number}", f"page {number}")]
+    for message in [*messages, assistant("Done."), *messages]:
+        counter.count_message(message)
+    assert len(messages) + 1 + 3 == len(model.seen)
+
+
+def test_a_model_that_fails_in_the_middle_of_a_count_is_not_half_believed():
+    """The whole number is tiktoken's, and what was not answered is asked for again."""
+
+    class Flaky(Bill):
+        async def count_tokens(self, messages, tool_specs=None):
+            tokens = await super().count_tokens(messages, tool_specs)
+            return -1 if len(self.seen) == 1 else tokens
+
+    counter, result_of = ModelCounter(Flaky()), user(result("call_1", "found"))
+    first, second = counter.count_message(result_of), counter.count_message(user(result("call_1", "found it")))
+    again = counter.count_message(result_of)
+    expected = TiktokenCounter().count_message(result_of)
+    assert (expected, expected, ModelCounter(Bill()).count_message(user(result("call_1", "found it")))) == (
+        first,
+        again,
+        second,
+    )
+
+
 def test_the_model_is_asked_once_for_a_message():
     """Equal content is remembered; changed content is asked for anew."""
     model = EachBlock()
@@ -123,18 +220,31 @@ def test_a_models_nonsense_is_replaced(answer):
 
 def test_a_message_that_holds_itself_is_counted():
     """What has no JSON is counted too, each time anew."""
-    cycle = {}
-    cycle["self"] = cycle
+    itself = {}
+    itself["self"] = itself
     model = EachBlock()
     counter = ModelCounter(model)
-    message = {"role": "user", "content": [{"text": "x"}, {"toolUse": {"name": "n", "input": cycle}}]}
-    assert (100, 100, 2) == (counter.count_message(message), counter.count_message(message), model.calls)
+    message = assistant("x", {"toolUse": {"toolUseId": "one", "name": "n", "input": itself}})
+    assert (100, 100, 4) == (counter.count_message(message), counter.count_message(message), model.calls)
 
 
-@pytest.mark.parametrize("message", [{"role": "user"}, {"role": "user", "content": None}, {"content": [None, IMAGE]}])
-def test_malformed_messages_are_counted(message):
-    """A model that can't read a message is replaced, not raised through."""
-    assert 0 <= ModelCounter(EachBlock()).count_message(message)
+MALFORMED = [
+    {"role": "user"},
+    {"role": "user", "content": None},
+    {"content": [None, IMAGE]},
+    {"role": "system", "content": [{"text": "Hello."}]},
+    {"role": "user", "content": [{"text": None}]},
+    {"role": "user", "content": [{"toolResult": {"content": []}}]},
+    {"role": "assistant", "content": [{"toolUse": {"toolUseId": 7}}]},
+    {"role": "assistant", "content": [{"toolUse": "look"}]},
+]
+
+
+@pytest.mark.parametrize("message", MALFORMED)
+def test_malformed_messages_are_counted_without_the_model(message):
+    """No model could read them, and its refusal would count as its failure."""
+    model = EachBlock()
+    assert (TiktokenCounter().count_message(message), 0) == (ModelCounter(model).count_message(message), model.calls)
 
 
 def test_the_host_is_not_imported():
