@@ -115,7 +115,7 @@ class Drafts:
         repairs = self._repairs(cut, lead)
         results, other = results + REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs
         fixed = self.load.system_tokens + self.load.tools_tokens
-        return Features(results, other + fixed, len(lead) + end - cut)
+        return Features(results, other + fixed, len(lead) + end - cut + repairs)
 
     def _repairs(self, cut: int, lead: tuple[int, ...]) -> int:
         """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
@@ -125,7 +125,7 @@ class Drafts:
         unanswered = sum(
             len(set(shapes[i].use_ids) - set(shapes[i + 1].result_ids)) for i in lead if i + 1 < len(shapes)
         )
-        return self.ledger.stand_ins(cut) + unanswered + headless
+        return self.ledger.stand_ins(cut, lead) + unanswered + headless
 
     def lead(self, cut: int) -> tuple[int, ...]:
         """Find what stays from before a cut."""

@@ -184,7 +184,7 @@ class Ledger:
             if broken:
                 self.problems.append(index)
             missing = set(before.use_ids) - set(shape.result_ids) if before is not None else ()
-            self._stand_ins.values[index] = broken + len(missing)
+            self._stand_ins.values[index] = max(broken, shape.bare_results) + len(missing)
 
     def _reuses(self, shape: Shape, index: int) -> bool:
         """Enter the calls of a message; tell whether an earlier message has used one of their ids."""
@@ -200,9 +200,9 @@ class Ledger:
         points = self._cache_points
         return points.total(start, len(self)) + sum(points.values[index] for index in lead)
 
-    def stand_ins(self, start: int) -> int:
-        """Count at most how many blocks a repair would add from an index on."""
-        return self._stand_ins.total(start, len(self))
+    def stand_ins(self, start: int, lead: Sequence[int] = ()) -> int:
+        """Count at most how many blocks a repair would add from an index on, and in a lead."""
+        return self._stand_ins.total(start, len(self)) + sum(self._stand_ins.values[index] for index in lead)
 
     def opens_turn(self, index: int) -> bool:
         """Tell whether a message opens a turn."""

@@ -38,6 +38,7 @@ class Shape:
         pinned: Whether ``metadata.custom.pinned`` is true, as Strands defines it.
         cache_points: Number of its cachePoint blocks, those inside of tool results included.
         error_ids: Ids of its toolResult blocks that report an error.
+        bare_results: Number of its toolResult blocks that say nothing.
         media: Number of its images and documents, those inside of tool results included.
         flaw: What is wrong with the message by itself, or an empty text.
         prompt: Whether it is a user message without toolResults that a user can have written.
@@ -49,6 +50,7 @@ class Shape:
     pinned: bool = False
     cache_points: int = 0
     error_ids: tuple[str, ...] = ()
+    bare_results: int = 0
     media: int = 0
     flaw: str = ""
     prompt: bool = False
@@ -93,6 +95,7 @@ def shape_of(message: Message, index: int = 0) -> Shape:
         pinned=is_marked_pinned(message),
         cache_points=sum("cachePoint" in part for part in parts),
         error_ids=tuple(id_of(result) for result in results if result.get("status") == "error"),
+        bare_results=sum(map(_is_bare, results)),
         media=sum("image" in part or "document" in part for part in parts),
         flaw=_flaw_of(role, content, use_ids, result_ids),
         prompt=role == "user" and not result_ids and content != [{"text": STRUCTURED_OUTPUT_PROMPT}],
@@ -156,6 +159,11 @@ def _block_flaw(block: Block) -> str:
     if any(isinstance(item, dict) and "text" in item and is_blank(item["text"]) for item in items):
         return "text of a toolResult is blank"
     return ""
+
+
+def _is_bare(result: Any) -> bool:
+    items = result.get("content") or ()
+    return all("cachePoint" in item or ("text" in item and is_blank(item["text"])) for item in items)
 
 
 def is_blank(text: Any) -> bool:

@@ -100,11 +100,12 @@ def find_overflow(error: BaseException | str | None) -> Overflow | None:
 def _find(error: Any) -> Overflow | None:
     if not issubclass(type(error), (BaseException, str)):
         return None
-    found, found_strength = None, 0
+    found, found_strength, provider = None, 0, ""
     for link in _chain(error):
         if isinstance(link, BudgetError):
             break
         evidence = _evidence_of(link)
+        provider = provider or evidence.provider
         if _is_something_else(link, evidence):
             return None
         overflow, strength = _judge(link, evidence)
@@ -112,7 +113,7 @@ def _find(error: Any) -> Overflow | None:
             found, found_strength = overflow, strength
         if found is not None and evidence.statuses:
             break
-    return found
+    return replace(found, provider=provider or found.provider) if found is not None else None
 
 
 def _chain(error: Any) -> Iterator[Any]:
@@ -251,7 +252,6 @@ def _judge(link: Any, evidence: _Evidence) -> tuple[Overflow | None, int]:
         overflow,
         prompt_tokens=overflow.prompt_tokens or evidence.prompt_tokens,
         limit_tokens=overflow.limit_tokens or evidence.limit_tokens,
-        provider=evidence.provider or overflow.provider,
     ), strength
 
 

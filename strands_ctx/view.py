@@ -43,10 +43,13 @@ def shows_log(plan: Plan) -> bool:
 def is_legal(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_POINTS) -> bool:
     """Tell whether what a plan keeps of a log is legal as it stands, the lead and what follows it."""
     before: Shape | None = None
+    calls = set[str]()
     for index in (*plan.lead, *range(plan.cut, min(plan.cut + 1, len(ledger)))):
-        if rule_broken(before, ledger.shapes[index]):
+        shape = ledger.shapes[index]
+        if rule_broken(before, shape) or not calls.isdisjoint(shape.use_ids):
             return False
-        before = ledger.shapes[index]
+        calls.update(shape.use_ids)
+        before = shape
     return ledger.legal_after(plan.cut) and ledger.cache_points(plan.cut, plan.lead) <= max_cache_points
 
 

@@ -11,6 +11,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 from strands_ctx.errors import BudgetError
 from strands_ctx.messages import shape_of
 from strands_ctx.overflow import Overflow, find_overflow
+from strands_ctx.overflow_words import even_out, is_throttle
 from strands_ctx.tokens.calibration import MAX_RATIO
 from strands_ctx.view import build_view
 
@@ -37,7 +38,10 @@ WINDOW_STOP = "model_context_window_exceeded"
 
 
 def overflow_of(event: AfterModelCallEvent) -> Overflow | None:
-    """Recognise an overflow: the host's own exception, a provider's error that it lets through, or a stop reason."""
+    """Recognise an overflow: the host's own exception, a provider's error that it lets through, or a stop reason.
+
+    The host takes some throttles for overflows: those of OpenAI-compatible services that say "too many tokens".
+    """
     error = event.exception
     if error is None:
         stopped = getattr(event.stop_response, "stop_reason", None) == WINDOW_STOP
@@ -45,7 +49,7 @@ def overflow_of(event: AfterModelCallEvent) -> Overflow | None:
     if isinstance(error, BudgetError):
         return None
     found = find_overflow(error)
-    if found is None and isinstance(error, ContextWindowOverflowException):
+    if found is None and isinstance(error, ContextWindowOverflowException) and not is_throttle(even_out(str(error))):
         return Overflow("tokens")
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from strands_ctx._lazy import facade
 
 if TYPE_CHECKING:
+    from strands_ctx.testing.conversation_strategy import HypothesisMissingError, conversations, random_conversation
     from strands_ctx.testing.recording import Recording, record_run
     from strands_ctx.testing.requests import Request
     from strands_ctx.testing.rules import ProviderRuleError, strict_violations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from strands_ctx.testing.window_model import WindowModel
 
 __all__ = [
+    "HypothesisMissingError",
     "LiveTool",
     "ProviderRuleError",
     "Recording",
@@ -21,11 +23,14 @@ __all__ = [
     "ScriptExhaustedError",
     "ToolCall",
     "WindowModel",
+    "conversations",
+    "random_conversation",
     "record_run",
     "strict_violations",
 ]
 
 _HOMES = {
+    "HypothesisMissingError": "conversation_strategy",
     "LiveTool": "script",
     "ProviderRuleError": "rules",
     "Recording": "recording",
@@ -33,6 +38,8 @@ _HOMES = {
     "ScriptExhaustedError": "script",
     "ToolCall": "script",
     "WindowModel": "window_model",
+    "conversations": "conversation_strategy",
+    "random_conversation": "conversation_strategy",
     "record_run": "recording",
     "strict_violations": "rules",
 }
