@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,8 +10,8 @@ from .errors import BudgetError
 from .ledger import Capped, Ledger
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks
 from .selection import lead_of
-from .tokens.calibration import Calibration, Features
-from .tokens.counting import result_tokens
+from .tokens.calibration import Calibration
+from .tokens.features import Features, message_features
 from .types import Message
 from .view import note_text
 
@@ -36,12 +35,12 @@ class Load:
 
     def tokens(self, features: Features) -> int:
         """Estimate tokens, with the margin that the calibration has shown to need."""
-        return math.ceil(self.calibration.estimate(features) * (1 + self.calibration.margin_ratio))
+        return self.calibration.bound(features)
 
     @property
     def fixed_tokens(self) -> int:
         """Estimate of the system prompt and the tools, with the margin."""
-        return self.tokens(Features(0, self.system_tokens + self.tools_tokens, 0))
+        return self.tokens(Features(fixed_tokens=self.system_tokens + self.tools_tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,13 @@ class Drafts:
 
     def whole_tokens(self, boundaries: Boundaries, stop: int) -> int:
         """Estimate the tokens of the results that stand whole between the cap line and an index."""
-        results = self._result_tokens(max(boundaries.cut, boundaries.cap_line), stop, self.policy.first_sight_max_bytes)
-        return self.load.tokens(Features(results, 0, 0))
+        start = max(boundaries.cut, boundaries.cap_line)
+        return self.load.tokens(self._results(start, stop))
+
+    def _results(self, start: int, stop: int) -> Features:
+        """Sum the features of messages at first sight, without what is no result."""
+        features = self.ledger.shown_features(start, max(start, stop), self.policy.first_sight_max_bytes)
+        return replace(features, other_tokens=0, messages=0)
 
     def settled(self, boundaries: Boundaries) -> Boundaries:
         """Return boundaries as they would stand once the newest results have been seen."""
@@ -81,37 +85,33 @@ class Drafts:
         """Estimate what a view takes beside its newest results; with a cap line, these shown as they will be later."""
         features = self.features(self.settled(boundaries))
         if self.policy.old_result_max_bytes is None:
-            newest, end = self.ledger.newest_start(), len(self.ledger)
-            results = self._result_tokens(max(newest, boundaries.cut), end, self.policy.first_sight_max_bytes)
-            features = replace(features, result_tokens=features.result_tokens - results)
+            features -= self._newest(boundaries)
         return self.load.tokens(features)
 
     def unseen_tokens(self, boundaries: Boundaries, limit_tokens: int) -> int:
         """Estimate the newest results, at most what a limit leaves beside the rest of the view."""
-        newest, end = max(self.ledger.newest_start(), boundaries.cut), len(self.ledger)
-        results = self._result_tokens(newest, end, self.policy.first_sight_max_bytes)
-        return min(self.load.tokens(Features(results, 0, 0)), max(limit_tokens - self.rest_tokens(boundaries), 0))
+        newest = self.load.tokens(self._newest(boundaries))
+        return min(newest, max(limit_tokens - self.rest_tokens(boundaries), 0))
+
+    def _newest(self, boundaries: Boundaries) -> Features:
+        return self._results(max(self.ledger.newest_start(), boundaries.cut), len(self.ledger))
 
     def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
         """Sum what the estimate of a view is made from."""
         ledger, policy, end = self.ledger, self.policy, len(self.ledger)
         cut, line = boundaries.cut, min(max(boundaries.cut, boundaries.cap_line), end)
         lead = self.lead(cut)
-        results = self._result_tokens(cut, line, boundaries.old_max_bytes)
-        results += self._result_tokens(line, end, policy.first_sight_max_bytes)
-        _, other = ledger.raw_tokens(cut, end)
+        features = ledger.shown_features(cut, line, boundaries.old_max_bytes)
+        features += ledger.shown_features(line, end, policy.first_sight_max_bytes)
         for index in lead:
-            lead_results, lead_other = ledger.raw_tokens(index, index + 1)
-            results, other = results + lead_results, other + lead_other
+            features += ledger.features(index, index + 1)
         for index, max_bytes in shrinks:
-            saved_results, saved_other = self._saved(index, max_bytes, boundaries)
-            results, other = results - saved_results, other - saved_other
+            features -= self._saved(index, max_bytes, boundaries)
+        fixed, other = self.load.system_tokens + self.load.tools_tokens, 0
         if omitted := cut - len(lead):
-            other += ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
+            other = ledger.counter.count_text(note_text(omitted, self._omitted_results(cut, lead)))
         repairs = self._repairs(cut, lead)
-        results, other = results + REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs
-        fixed = self.load.system_tokens + self.load.tools_tokens
-        return Features(results, other + fixed, len(lead) + end - cut)
+        return features + Features(REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs, fixed_tokens=fixed)
 
     def _repairs(self, cut: int, lead: tuple[int, ...]) -> int:
         """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
@@ -127,19 +127,10 @@ class Drafts:
         """Find what stays from before a cut."""
         return lead_of(self.ledger, cut, pin_first=self.policy.pin_first)
 
-    def _result_tokens(self, start: int, stop: int, max_bytes: int | None) -> int:
-        if max_bytes is None:
-            return self.ledger.raw_tokens(start, stop)[0]
-        return self.ledger.capped_tokens(start, stop, max_bytes)
-
-    def _saved(self, index: int, max_bytes: int, boundaries: Boundaries) -> tuple[int, int]:
-        """Return how many raw tokens of results and of other text a message loses when its texts are capped."""
-        counter = self.ledger.counter
-        results = self._result_tokens(index, index + 1, self._cap_at(index, boundaries))
-        _, other = self.ledger.raw_tokens(index, index + 1)
-        short = self._shrunk(index, max_bytes, boundaries)
-        short_results = result_tokens(counter, short)
-        return results - short_results, other - (counter.count_message(short) - short_results)
+    def _saved(self, index: int, max_bytes: int, boundaries: Boundaries) -> Features:
+        """Return what a message loses when its texts are capped."""
+        shown = self.ledger.shown_features(index, index + 1, self._cap_at(index, boundaries))
+        return shown - message_features(self.ledger.counter, self._shrunk(index, max_bytes, boundaries))
 
     def _shrunk(self, index: int, max_bytes: int, boundaries: Boundaries) -> Message:
         return self.ledger.shown(index, self._cap_at(index, boundaries), max_bytes)
@@ -170,8 +161,7 @@ class Drafts:
         lead = self.lead(boundaries.cut)
         features = self.features(boundaries, shrinks)
         capped = list(self._capped(boundaries))
-        raw_results, raw_other = ledger.raw_tokens(0, len(ledger))
-        fixed = self.load.system_tokens + self.load.tools_tokens
+        log = ledger.features(0, len(ledger)) + Features(fixed_tokens=self.load.system_tokens + self.load.tools_tokens)
         return Plan(
             reason=reason,
             boundaries=boundaries,
@@ -184,7 +174,7 @@ class Drafts:
             capped_results=sum(entry.results for entry in capped) + self._shrunk_results(shrinks),
             dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, boundaries),
             features=features,
-            log_tokens=calibration.estimate(Features(raw_results, raw_other + fixed, len(ledger))),
+            log_tokens=calibration.estimate(log),
             view_tokens=calibration.estimate(features),
         )
 
@@ -214,7 +204,7 @@ class Drafts:
     def error(self, boundaries: Boundaries, shrinks: Shrinks, budget_tokens: int) -> BudgetError:
         """Make the error that says what does not fit."""
         load = self.load
-        system = load.tokens(Features(0, load.system_tokens, 0))
-        tools = load.tokens(Features(0, load.tools_tokens, 0))
+        system = load.tokens(Features(fixed_tokens=load.system_tokens))
+        tools = load.tokens(Features(fixed_tokens=load.tools_tokens))
         newest = max(self.tokens(boundaries, shrinks) - system - tools, 0)
         return BudgetError(budget_tokens=budget_tokens, system_tokens=system, tools_tokens=tools, newest_tokens=newest)

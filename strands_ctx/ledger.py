@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from .capping import cap_message, cap_texts
+from .feature_sums import FeatureSums
 from .messages import (
     Shape,
     opens_cycle,
@@ -21,10 +22,8 @@ from .messages import (
     shape_of,
     tool_names,
 )
-from .tokens.counting import result_tokens
+from .tokens.features import Features, message_features
 from .types import Keep, Message, Messages, TokenCounter
-
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +32,13 @@ class Capped:
 
     Attributes:
         message: The message; the log's own object where nothing was capped.
-        result_tokens: Raw tokens of its results.
+        features: What its tokens are estimated from.
         results: How many results were capped.
         dropped_bytes: How many bytes of them are left out.
     """
 
     message: Message
-    result_tokens: int
+    features: Features
     results: int
     dropped_bytes: int
 
@@ -94,15 +93,14 @@ class Ledger:
         self.problems: list[int] = []
         self.inner: set[int] = set()
         self._exempt = frozenset(exempt_tools)
-        self._result_tokens = _Sums()
-        self._other_tokens = _Sums()
+        self._features = FeatureSums()
         self._result_counts = _Sums()
         self._cache_points = _Sums()
         self._stand_ins = _Sums()
         self._calls: dict[str, int] = {}
         self._derived = 0
         self._capped: dict[tuple[int, int], Capped] = {}
-        self._capped_tokens: dict[int, list[int]] = {}
+        self._capped_features: dict[int, FeatureSums] = {}
 
     def __len__(self) -> int:
         """Return the number of messages."""
@@ -142,33 +140,32 @@ class Ledger:
             sums.refresh(max(first - 1, 0))
 
     def _sums(self) -> tuple[_Sums, ...]:
-        return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points, self._stand_ins
+        return self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for column in (*(sums.values for sums in self._sums()), *self._capped_tokens.values()):
-            column[length:] = [_UNKNOWN] * (length - len(column))
+        for sums in self._sums():
+            sums.values[length:] = [0] * (length - len(sums.values))
+        for column in (self._features, *self._capped_features.values()):
+            column.resize(length)
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         if shrunk:
             self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
-    def _row(self, message: Message, index: int) -> tuple[Shape, int, int]:
-        """Return the shape of a message, and the raw tokens of its results and of everything else."""
-        shape = shape_of(message, index)
-        results = result_tokens(self.counter, message) if shape.result_ids else 0
-        return shape, results, max(self.counter.count_message(message) - results, 0)
+    def _row(self, message: Message, index: int) -> tuple[Shape, Features]:
+        """Return the shape of a message, and what its tokens are estimated from."""
+        return shape_of(message, index), message_features(self.counter, message)
 
-    def _enter(self, index: int, row: tuple[Shape, int, int]) -> None:
-        shape, results, other = row
+    def _enter(self, index: int, row: tuple[Shape, Features]) -> None:
+        shape, features = row
         self.shapes[index] = shape
-        self._result_tokens.values[index] = results
-        self._other_tokens.values[index] = other
+        self._features[index] = features
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
-        for cap, column in self._capped_tokens.items():
-            for place in (index, index + 1):  # the next message's results are capped by the names of these calls
-                column[place : place + 1] = [_UNKNOWN] * len(column[place : place + 1])
+        for cap, column in self._capped_features.items():
+            for place in range(index, min(index + 2, len(self.shapes))):
+                column[place] = None  # the next message's results are capped by the names of these calls
                 self._capped.pop((place, cap), None)
 
     def _derive(self, first: int) -> None:
@@ -235,22 +232,23 @@ class Ledger:
             if start not in self.inner:
                 yield start
 
-    def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
-        """Sum the raw tokens of results and of everything else over a range, as the log has them."""
-        return self._result_tokens.total(start, stop), self._other_tokens.total(start, stop)
+    def features(self, start: int, stop: int) -> Features:
+        """Sum what the tokens of a range are estimated from, as the log has it."""
+        return self._features.total(start, stop)
 
     def result_count(self, start: int, stop: int) -> int:
         """Count the tool results in a range."""
         return self._result_counts.total(start, stop)
 
-    def capped_tokens(self, start: int, stop: int, max_bytes: int) -> int:
-        """Sum the raw tokens of results over a range, each result capped."""
-        column = self._capped_tokens.setdefault(max_bytes, [])
-        column.extend([_UNKNOWN] * (len(self.messages) - len(column)))
-        part = column[start:stop]
-        if _UNKNOWN in part:
-            column[start:stop] = part = [self.capped(index, max_bytes).result_tokens for index in range(start, stop)]
-        return sum(part)
+    def shown_features(self, start: int, stop: int, max_bytes: int | None) -> Features:
+        """Sum the same, each result capped; as the log has it where the cap is None."""
+        if max_bytes is None:
+            return self.features(start, stop)
+        column = self._capped_features.setdefault(max_bytes, FeatureSums())
+        column.resize(len(self.messages))
+        for index in column.unknown(start, stop):
+            column[index] = self.capped(index, max_bytes).features
+        return column.total(start, stop)
 
     def capped(self, index: int, max_bytes: int) -> Capped:
         """Return one message with its results capped, made once."""
@@ -259,8 +257,8 @@ class Ledger:
             message, results, dropped = cap_message(
                 self.messages[index], self.caps_for(index, max_bytes), keep=self.keep
             )
-            tokens = result_tokens(self.counter, message) if results else self._result_tokens.values[index]
-            self._capped[key] = Capped(message, tokens, results, dropped)
+            features = message_features(self.counter, message) if results else self._features[index]
+            self._capped[key] = Capped(message, features, results, dropped)
         return self._capped[key]
 
     def shown(self, index: int, max_bytes: int | None, texts_max_bytes: int | None = None) -> Message:

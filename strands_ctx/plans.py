@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .tokens.calibration import Features
+from .tokens.features import Features
 
 Reason: TypeAlias = Literal["log", "standing", "cap_line", "cut", "newest", "overflow"]
 """Why a view is what it is.

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / PACKAGE
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"_lazy", "errors", "types"}),
     frozenset({"messages", "overflow", "shares", "tokens"}),
-    frozenset({"capping", "digests", "json_caps", "media_caps", "plans", "repair", "text_cuts"}),
+    frozenset({"capping", "digests", "feature_sums", "json_caps", "media_caps", "plans", "repair", "text_cuts"}),
     frozenset({"ledger"}),
     frozenset({"drafts", "selection", "view"}),
     frozenset({"harvest", "inherit", "policies", "receipts"}),

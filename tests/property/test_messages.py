@@ -79,8 +79,8 @@ def seen(ledger: Ledger) -> tuple:
         ledger.starts,
         ledger.pins,
         ledger.problems,
-        [ledger.raw_tokens(index, index + 1) for index in range(size)],
-        [[ledger.capped_tokens(index, index + 1, cap) for index in range(size)] for cap in CAPS],
+        [ledger.features(index, index + 1) for index in range(size)],
+        [[ledger.shown_features(index, index + 1, cap) for index in range(size)] for cap in CAPS],
         [[ledger.shown(index, cap) for index in range(size)] for cap in CAPS],
     )
 
