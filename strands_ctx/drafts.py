@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,8 +13,8 @@ from .message_caps import text_bytes
 from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
-from .tokens.calibration import Calibration, Features
-from .tokens.counting import result_tokens
+from .tokens.calibration import Calibration
+from .tokens.features import Features, message_features
 
 REPAIR_TOKENS = 48
 """Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
@@ -37,12 +36,12 @@ class Load:
 
     def tokens(self, features: Features) -> int:
         """Estimate tokens, with the margin that the calibration has shown to need."""
-        return math.ceil(self.calibration.estimate(features) * (1 + self.calibration.margin_ratio))
+        return self.calibration.bound(features)
 
     @property
     def fixed_tokens(self) -> int:
         """Estimate of the system prompt and the tools, with the margin."""
-        return self.tokens(Features(0, self.system_tokens + self.tools_tokens, 0))
+        return self.tokens(Features(fixed_tokens=self.system_tokens + self.tools_tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +65,20 @@ class Drafts:
     def whole_tokens(self, boundaries: Boundaries, stop: int) -> int:
         """Estimate the tokens of the results that stand whole between the cap line and an index."""
         start = max(boundaries.cut, boundaries.cap_line)
-        results = sum(self._part_tokens(part, start, stop)[0] for part in self.policy.stretches(boundaries))
-        return self.load.tokens(Features(results, 0, 0))
+        return self.load.tokens(self._results(boundaries, start, stop))
 
-    def _part_tokens(self, part: Stretch, start: int, stop: int) -> tuple[int, int]:
-        """Sum raw tokens of results and of everything else where a stretch and a range overlap."""
-        first, last = max(part.start, start), min(part.stop, stop)
-        return self.ledger.shown_tokens(first, last, part.cap) if first < last else (0, 0)
+    def _results(self, boundaries: Boundaries, start: int, stop: int) -> Features:
+        """Sum the features of messages that are shown at first sight, without what is no result."""
+        features = self._part(self.policy.stretches(boundaries)[-1], start, stop)
+        return replace(features, other_tokens=0, messages=0)
 
-    def _newest_result_tokens(self, boundaries: Boundaries) -> int:
-        newest, end = max(self.ledger.newest_start(), boundaries.cut), len(self.ledger)
-        last = self.policy.stretches(boundaries)[-1]
-        return self.ledger.shown_tokens(newest, end, last.cap)[0] if newest < end else 0
+    def _part(self, stretch: Stretch, start: int, stop: int) -> Features:
+        """Sum the features where a stretch and a range overlap."""
+        first, last = max(stretch.start, start), min(stretch.stop, stop)
+        return self.ledger.shown_features(first, last, stretch.cap) if first < last else Features()
+
+    def _newest(self, boundaries: Boundaries) -> Features:
+        return self._results(boundaries, max(self.ledger.newest_start(), boundaries.cut), len(self.ledger))
 
     def settled(self, boundaries: Boundaries) -> Boundaries:
         """Return boundaries as they would stand once the newest results have been seen."""
@@ -89,33 +90,30 @@ class Drafts:
         """Estimate what a view takes beside its newest results; with a cap line, these shown as they will be later."""
         features = self.features(self.settled(boundaries))
         if self.policy.old_result_max_bytes is None:
-            results = features.result_tokens - self._newest_result_tokens(boundaries)
-            features = replace(features, result_tokens=results)
+            features -= self._newest(boundaries)
         return self.load.tokens(features)
 
     def unseen_tokens(self, boundaries: Boundaries, limit_tokens: int) -> int:
         """Estimate the newest results, at most what a limit leaves beside the rest of the view."""
-        results = self._newest_result_tokens(boundaries)
-        return min(self.load.tokens(Features(results, 0, 0)), max(limit_tokens - self.rest_tokens(boundaries), 0))
+        newest = self.load.tokens(self._newest(boundaries))
+        return min(newest, max(limit_tokens - self.rest_tokens(boundaries), 0))
 
     def features(self, boundaries: Boundaries, shrinks: Shrinks = ()) -> Features:
         """Sum what the estimate of a view is made from."""
         ledger, cut, end = self.ledger, boundaries.cut, len(self.ledger)
         lead, stretches = self.lead(cut), self.policy.stretches(boundaries)
-        parts = [self._part_tokens(part, cut, end) for part in stretches]
-        results, other = sum(part[0] for part in parts), sum(part[1] for part in parts)
-        for index in lead:
-            lead_results, lead_other = ledger.raw_tokens(index, index + 1)
-            results, other = results + lead_results, other + lead_other
+        parts = [self._part(stretch, cut, end) for stretch in stretches]
+        features = sum((ledger.features(index, index + 1) for index in lead), start=sum(parts, start=Features()))
         for index, max_bytes in shrinks:
-            saved_results, saved_other = self._saved(index, max_bytes, cap_at(stretches, index))
-            results, other = results - saved_results, other - saved_other
-        if note := self._note(boundaries, lead):
-            other += ledger.counter.count_text(note)
-        repairs = self._repairs(cut, lead)
-        results, other = results + REPAIR_TOKENS // 2 * repairs, other + REPAIR_TOKENS * repairs
-        fixed = self.load.system_tokens + self.load.tools_tokens
-        return Features(results, other + fixed, len(lead) + end - cut + repairs)
+            features -= self._saved(index, max_bytes, cap_at(stretches, index))
+        note, repairs = self._note(boundaries, lead), self._repairs(cut, lead)
+        noted = ledger.counter.count_text(note) if note else 0
+        return features + Features(
+            result_tokens=REPAIR_TOKENS // 2 * repairs,
+            other_tokens=noted + REPAIR_TOKENS * repairs,
+            messages=repairs,
+            fixed_tokens=self.load.system_tokens + self.load.tools_tokens,
+        )
 
     def _repairs(self, cut: int, lead: tuple[int, ...]) -> int:
         """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
@@ -131,13 +129,10 @@ class Drafts:
         """Find what stays from before a cut."""
         return lead_of(self.ledger, cut, pin_first=self.policy.pin_first)
 
-    def _saved(self, index: int, max_bytes: int, cap: Cap | None) -> tuple[int, int]:
-        """Return how many raw tokens of results and of other text a message loses when its texts are capped."""
-        counter, ledger = self.ledger.counter, self.ledger
-        results, other = ledger.shown_tokens(index, index + 1, cap)
-        short = ledger.shown(index, cap, max_bytes)
-        short_results = result_tokens(counter, short)
-        return results - short_results, other - (counter.count_message(short) - short_results)
+    def _saved(self, index: int, max_bytes: int, cap: Cap | None) -> Features:
+        """Return what a message loses when its texts are capped."""
+        short = message_features(self.ledger.counter, self.ledger.shown(index, cap, max_bytes))
+        return self.ledger.shown_features(index, index + 1, cap) - short
 
     def shrinkable(self, boundaries: Boundaries) -> Iterator[int]:
         """Yield the messages whose texts may be capped when nothing else helps: prompts, and the newest results."""
@@ -170,8 +165,7 @@ class Drafts:
         features = self.features(boundaries, shrinks)
         stretches = self.policy.stretches(boundaries)
         capped = list(self._capped(stretches))
-        raw_results, raw_other = ledger.raw_tokens(0, len(ledger))
-        fixed = self.load.system_tokens + self.load.tools_tokens
+        log = ledger.features(0, len(ledger)) + Features(fixed_tokens=self.load.system_tokens + self.load.tools_tokens)
         return Plan(
             reason=reason,
             boundaries=boundaries,
@@ -186,7 +180,7 @@ class Drafts:
             dropped_bytes=sum(entry.dropped_bytes for entry in capped) + self._shrunk_bytes(shrinks, stretches),
             replaced_media=ledger.media.total_replaced(boundaries.cut, lead),
             features=features,
-            log_tokens=calibration.estimate(Features(raw_results, raw_other + fixed, len(ledger))),
+            log_tokens=calibration.estimate(log),
             view_tokens=calibration.estimate(features),
         )
 
@@ -219,7 +213,7 @@ class Drafts:
     def error(self, boundaries: Boundaries, shrinks: Shrinks, budget_tokens: int) -> BudgetError:
         """Make the error that says what does not fit."""
         load = self.load
-        system = load.tokens(Features(0, load.system_tokens, 0))
-        tools = load.tokens(Features(0, load.tools_tokens, 0))
+        system = load.tokens(Features(fixed_tokens=load.system_tokens))
+        tools = load.tokens(Features(fixed_tokens=load.tools_tokens))
         newest = max(self.tokens(boundaries, shrinks) - system - tools, 0)
         return BudgetError(budget_tokens=budget_tokens, system_tokens=system, tools_tokens=tools, newest_tokens=newest)

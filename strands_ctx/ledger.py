@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .cap_rules import Cap, CapRules
+from .feature_sums import FeatureSums
 from .media_caps import without_media
 from .media_line import MediaLine
 from .message_caps import cap_message, cap_texts
 from .messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
 from .sums import Sums
-from .tokens.counting import result_tokens
+from .tokens.features import Features, message_features
 from .types import Message, Messages, TokenCounter
 
-_UNKNOWN = (-1, -1)
 _NO_MESSAGE: Message = {"role": "user", "content": []}
 
 
@@ -30,15 +30,13 @@ class Capped:
 
     Attributes:
         message: The message; the log's own object where nothing was capped.
-        result_tokens: Raw tokens of its results.
-        other_tokens: Raw tokens of everything else in it.
+        features: What its tokens are estimated from.
         results: How many results were capped.
         dropped_bytes: How many bytes of them are left out.
     """
 
     message: Message
-    result_tokens: int
-    other_tokens: int
+    features: Features
     results: int
     dropped_bytes: int
 
@@ -76,15 +74,14 @@ class Ledger:
         self.pins: list[int] = []
         self.problems: list[int] = []
         self.inner: set[int] = set()
-        self._result_tokens = Sums()
-        self._other_tokens = Sums()
+        self._features = FeatureSums()
         self._result_counts = Sums()
         self._cache_points = Sums()
         self._stand_ins = Sums()
         self._calls: dict[str, int] = {}
         self._derived = 0
         self._capped: dict[tuple[int, Cap], Capped] = {}
-        self._capped_tokens: dict[Cap, list[tuple[int, int]]] = {}
+        self._capped_features: dict[Cap, FeatureSums] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -134,14 +131,14 @@ class Ledger:
             sums.refresh(max(first - 1, 0))
 
     def _sums(self) -> tuple[Sums, ...]:
-        return self._result_tokens, self._other_tokens, self._result_counts, self._cache_points, self._stand_ins
+        return self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
         for sums in (*self._sums(), self.media.counts):
             sums.values[length:] = [0] * (length - len(sums.values))
-        for column in self._capped_tokens.values():
-            column[length:] = [_UNKNOWN] * (length - len(column))
+        for column in (self._features, *self._capped_features.values()):
+            column.resize(length)
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         self.messages[length:] = [_NO_MESSAGE] * (length - len(self.messages))
         if shrunk:
@@ -151,16 +148,14 @@ class Ledger:
     def _enter(self, index: int, shape: Shape) -> None:
         replaced = self.media.replaced(index)
         message = without_media(self._given[index], replaced) if replaced else self._given[index]
-        results = result_tokens(self.counter, message) if shape.result_ids else 0
         self.messages[index] = message
         self.shapes[index] = shape
-        self._result_tokens.values[index] = results
-        self._other_tokens.values[index] = max(self.counter.count_message(message) - results, 0)
+        self._features[index] = message_features(self.counter, message)
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
-        for cap, column in self._capped_tokens.items():
-            for place in (index, index + 1):  # the next message's results are capped by the names of these calls
-                column[place : place + 1] = [_UNKNOWN] * len(column[place : place + 1])
+        for cap, column in self._capped_features.items():
+            for place in range(index, min(index + 2, len(self.shapes))):  # the next one by the names of these calls
+                column[place] = None
                 self._capped.pop((place, cap), None)
 
     def _derive(self, first: int) -> None:
@@ -227,9 +222,9 @@ class Ledger:
             if start not in self.inner:
                 yield start
 
-    def raw_tokens(self, start: int, stop: int) -> tuple[int, int]:
-        """Sum the raw tokens of results and of the rest over a range, as the log has them."""
-        return self._result_tokens.total(start, stop), self._other_tokens.total(start, stop)
+    def features(self, start: int, stop: int) -> Features:
+        """Sum the features of a range, as the log has it."""
+        return self._features.total(start, stop)
 
     def result_count(self, start: int, stop: int) -> int:
         """Count tool results."""
@@ -246,17 +241,17 @@ class Ledger:
                 ids = [*self.shapes[index].result_ids, *ids]
         return ids[-most:]
 
-    def shown_tokens(self, start: int, stop: int, cap: Cap | None) -> tuple[int, int]:
-        """Sum the raw tokens of results and of everything else over a range that is shown at one level."""
+    def shown_features(self, start: int, stop: int, cap: Cap | None) -> Features:
+        """Sum the features of a range that is shown at one level."""
         if cap is None:
-            return self.raw_tokens(start, stop)
-        column = self._capped_tokens.setdefault(cap, [])
-        column.extend([_UNKNOWN] * (len(self.messages) - len(column)))
-        part = column[start:stop]
-        if _UNKNOWN in part:
-            entries = [self.capped(index, cap) for index in range(start, stop)]
-            column[start:stop] = part = [(entry.result_tokens, entry.other_tokens) for entry in entries]
-        return sum(results for results, _ in part), sum(other for _, other in part)
+            return self.features(start, stop)
+        if cap not in self._capped_features:
+            self._capped_features[cap] = FeatureSums()
+            self._capped_features[cap].resize(len(self))
+        column = self._capped_features[cap]
+        for index in column.unknown(start, stop):
+            column[index] = self.capped(index, cap).features
+        return column.total(start, stop)
 
     def capped(self, index: int, cap: Cap) -> Capped:
         """Return one message at a level, made once."""
@@ -267,11 +262,8 @@ class Ledger:
             message, count, dropped = cap_message(
                 given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
             )
-            results, other = self._result_tokens.values[index], self._other_tokens.values[index]
-            if message is not given:
-                results = result_tokens(self.counter, message)
-                other = max(self.counter.count_message(message) - results, 0)
-            self._capped[key] = Capped(message, results, other, count, dropped)
+            features = self._features[index] if message is given else message_features(self.counter, message)
+            self._capped[key] = Capped(message, features, count, dropped)
         return self._capped[key]
 
     def shown(self, index: int, cap: Cap | None, texts_max_bytes: int | None = None) -> Message:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from .cap_rules import Cap
-from .tokens.calibration import Features
+from .tokens.features import Features
 
 Reason: TypeAlias = Literal["log", "standing", "cap_line", "cut", "newest", "overflow"]
 """Why a view is what it is.

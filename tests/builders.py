@@ -8,7 +8,8 @@ from strands_ctx.drafts import Load
 from strands_ctx.ledger import Ledger
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
-from strands_ctx.tokens import BlockCounter, Calibration, Features, result_tokens
+from strands_ctx.tokens import BlockCounter, Calibration, Features
+from strands_ctx.tokens.features import message_features
 from strands_ctx.types import Block, Message, Messages, TokenCounter
 from strands_ctx.view import build_view
 
@@ -125,7 +126,7 @@ def planned(
 
 def tokens_of(view: Messages, counter: TokenCounter, load: Load) -> int:
     """Estimate what a built view takes, message by message, with none of a plan's own sums."""
-    results = sum(result_tokens(counter, message) for message in view)
-    everything = sum(counter.count_message(message) for message in view)
-    other = everything - results + load.system_tokens + load.tools_tokens
-    return load.tokens(Features(results, other, len(view)))
+    features = Features(fixed_tokens=load.system_tokens + load.tools_tokens)
+    for message in view:
+        features += message_features(counter, message)
+    return load.tokens(features)

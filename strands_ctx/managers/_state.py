@@ -13,7 +13,8 @@ from strands_ctx.ledger import Ledger
 from strands_ctx.notes import said_text
 from strands_ctx.plans import Boundaries, Plan
 from strands_ctx.receipts import Receipt
-from strands_ctx.tokens.calibration import Calibration, Features
+from strands_ctx.tokens.calibration import Calibration
+from strands_ctx.tokens.features import Features
 from strands_ctx.types import Message, SystemPrompt, ToolSpec
 
 STATE_VERSION = 1

@@ -6,11 +6,12 @@ import logging
 import warnings
 
 from strands_ctx.errors import SilentTruncationWarning
-from strands_ctx.tokens.calibration import Calibration, Features
+from strands_ctx.tokens.calibration import Calibration
+from strands_ctx.tokens.features import Features
 
 logger = logging.getLogger(__name__)
 
-SURE_OBSERVATIONS = 3
+SURE_BILLS = 3
 """Bills after which an estimate is trusted."""
 
 CALIBRATED_RATIO = 0.5
@@ -19,19 +20,22 @@ CALIBRATED_RATIO = 0.5
 UNCALIBRATED_RATIO = 0.3
 """The same for an estimate that is not: no tokenizer makes so few tokens of what ours counts."""
 
-GROWTH_RATIO = 1.1
+GROWTH_RATIO = 1.02
 """A prompt that has grown by this much costs more, whatever the tokenizer."""
+
+LEVEL_RATIO = 0.9
+"""A server that cuts bills about the same each time; a bill that falls by more has another reason, such as reasoning
+that a provider leaves out of later turns."""
 
 STALLED_RATIO = 0.8
 """Where bills have stopped to grow with the prompts, a bill under this share of the estimate is not of all of it."""
 
 
 def has_stalled(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
-    """Tell whether a prompt was billed no more than a clearly smaller one was; such a bill teaches nothing."""
-    size = _size(features)
-    return any(
-        _size(seen) * GROWTH_RATIO <= size and billed >= billed_tokens for seen, billed in calibration.observations
-    )
+    """Tell whether a prompt was billed no more than the smaller one before; such a bill teaches nothing."""
+    last = calibration.billed_tokens
+    grown = features.tokens > calibration.last.tokens * GROWTH_RATIO
+    return calibration.bills > 0 and grown and last * LEVEL_RATIO <= billed_tokens <= last
 
 
 def is_truncated(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
@@ -46,7 +50,7 @@ def is_truncated(calibration: Calibration, features: Features, billed_tokens: in
         Whether a part of the prompt can't be in the bill.
     """
     estimate = calibration.estimate(features)
-    sure = len(calibration.observations) >= SURE_OBSERVATIONS
+    sure = calibration.bills >= SURE_BILLS
     if billed_tokens < estimate * (CALIBRATED_RATIO if sure else UNCALIBRATED_RATIO):
         return True
     return billed_tokens < estimate * STALLED_RATIO and has_stalled(calibration, features, billed_tokens)
@@ -64,7 +68,3 @@ def warn_of_truncation(estimate_tokens: int, billed_tokens: int) -> None:
         warnings.warn(warning, stacklevel=2)
     except SilentTruncationWarning:
         return
-
-
-def _size(features: Features) -> int:
-    return features.result_tokens + features.other_tokens

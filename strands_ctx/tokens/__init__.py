@@ -12,10 +12,10 @@ from strands_ctx._lazy import facade
 
 if TYPE_CHECKING:
     from strands_ctx.tokens.calibration import Calibration as Calibration
-    from strands_ctx.tokens.calibration import Features as Features
     from strands_ctx.tokens.characters import CharacterCounter as CharacterCounter
     from strands_ctx.tokens.counting import BlockCounter as BlockCounter
     from strands_ctx.tokens.counting import result_tokens as result_tokens
+    from strands_ctx.tokens.features import Features as Features
     from strands_ctx.tokens.model_counter import ModelCounter as ModelCounter
     from strands_ctx.tokens.tiktoken_counter import TiktokenCounter as TiktokenCounter
     from strands_ctx.tokens.usage import prompt_tokens as prompt_tokens
@@ -35,7 +35,7 @@ _HOMES = {
     "BlockCounter": "counting",
     "Calibration": "calibration",
     "CharacterCounter": "characters",
-    "Features": "calibration",
+    "Features": "features",
     "ModelCounter": "model_counter",
     "TiktokenCounter": "tiktoken_counter",
     "prompt_tokens": "usage",

@@ -1,11 +1,17 @@
-"""Weighted least squares with bounded coefficients, small enough for pure Python."""
+"""Weighted least squares with bounded coefficients, small enough for pure Python.
+
+Rows are summed up into normal equations, so that any number of them takes the same room and the same time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from operator import mul
 
 Bounds = tuple[float, float]
+Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +29,49 @@ class Row:
     deviation: float
 
 
-def fit_bounded(rows: Sequence[Row], bounds: Sequence[Bounds]) -> tuple[float, ...]:
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """Rows summed up: one equation for each coefficient.
+
+    Attributes:
+        matrix: What the coefficients are multiplied by; symmetric.
+        outputs: What they should give.
+    """
+
+    matrix: Matrix
+    outputs: tuple[float, ...]
+
+    @classmethod
+    def none(cls, size: int) -> Equations:
+        """Return the sum of no row, for a number of coefficients."""
+        return cls(((0.0,) * size,) * size, (0.0,) * size)
+
+    def plus(self, row: Row, *, weight_ratio: float = 1.0) -> Equations:
+        """Add a row; what was summed up before counts that much of what it did."""
+        weight, inputs = 1.0 / row.deviation**2, row.inputs
+        matrix = tuple(
+            tuple(weight_ratio * known + weight * one * other for known, other in zip(line, inputs, strict=True))
+            for line, one in zip(self.matrix, inputs, strict=True)
+        )
+        scaled = (weight_ratio * known for known in self.outputs)
+        outputs = tuple(known + weight * row.output * one for known, one in zip(scaled, inputs, strict=True))
+        return Equations(matrix, outputs)
+
+    def __add__(self, other: Equations) -> Equations:
+        """Sum up the rows of both."""
+        matrix = tuple(
+            tuple(map(sum, zip(*lines, strict=True))) for lines in zip(self.matrix, other.matrix, strict=True)
+        )
+        return Equations(matrix, tuple(map(sum, zip(self.outputs, other.outputs, strict=True))))
+
+
+def fit_bounded(equations: Equations, bounds: Sequence[Bounds]) -> tuple[float, ...]:
     """Find the coefficients of least squared error, each within its bounds.
 
     A coefficient that leaves its bounds is fixed at the one it left, the worst first, and the rest is fitted again.
 
     Args:
-        rows: Equations that determine every coefficient; a prior on each makes sure of that.
+        equations: Equations that determine every coefficient; a prior on each makes sure of that.
         bounds: Lowest and highest value of each coefficient.
 
     Returns:
@@ -38,7 +80,7 @@ def fit_bounded(rows: Sequence[Row], bounds: Sequence[Bounds]) -> tuple[float, .
     fixed: dict[int, float] = {}
     while True:
         free = [index for index in range(len(bounds)) if index not in fixed]
-        fitted = {**fixed, **dict(zip(free, _solve(_normal_equations(rows, free, fixed)), strict=True))}
+        fitted = {**fixed, **dict(zip(free, _fit(equations, free, fixed), strict=True))}
         clamped = {index: min(max(fitted[index], bounds[index][0]), bounds[index][1]) for index in free}
         worst = max(free, key=lambda index: abs(fitted[index] - clamped[index]), default=None)
         if worst is None or fitted[worst] == clamped[worst]:
@@ -46,29 +88,43 @@ def fit_bounded(rows: Sequence[Row], bounds: Sequence[Bounds]) -> tuple[float, .
         fixed[worst] = clamped[worst]
 
 
-def _normal_equations(rows: Sequence[Row], free: Sequence[int], fixed: dict[int, float]) -> list[list[float]]:
-    """One equation for each free coefficient, its last number the right side."""
-    equations = [[0.0] * (len(free) + 1) for _ in free]
-    for row in rows:
-        weight = 1.0 / row.deviation**2
-        output = row.output - sum(row.inputs[index] * value for index, value in fixed.items())
-        terms = [*(row.inputs[index] for index in free), output]
-        for equation, factor in zip(equations, terms, strict=False):
-            for column, term in enumerate(terms):
-                equation[column] += weight * factor * term
-    return equations
+def inverse(matrix: Matrix) -> Matrix:
+    """Invert a positive definite matrix.
+
+    Args:
+        matrix: The matrix of equations that determine every coefficient.
+
+    Returns:
+        The covariance of the coefficients.
+    """
+    size = len(matrix)
+    sides = [[float(row == column) for column in range(size)] for row in range(size)]
+    return tuple(map(tuple, _solve(matrix, sides)))
 
 
-def _solve(equations: list[list[float]]) -> list[float]:
+def quadratic(matrix: Matrix, inputs: Sequence[float]) -> float:
+    """Multiply a matrix by the same inputs from both sides: the variance of an output, from a covariance."""
+    products: list[float] = [one * sum(map(mul, line, inputs)) for line, one in zip(matrix, inputs, strict=True)]
+    return sum(products)
+
+
+def _fit(equations: Equations, free: Sequence[int], fixed: dict[int, float]) -> list[float]:
+    """Solve for the free coefficients, the others being fixed."""
+    if not free:
+        return []
+    matrix = [[equations.matrix[row][column] for column in free] for row in free]
+    known = [sum(equations.matrix[row][index] * value for index, value in fixed.items()) for row in free]
+    sides = [[equations.outputs[row] - part] for row, part in zip(free, known, strict=True)]
+    return [solution[0] for solution in _solve(matrix, sides)]
+
+
+def _solve(matrix: Sequence[Sequence[float]], sides: Sequence[Sequence[float]]) -> list[list[float]]:
     """Gaussian elimination; the equations are positive definite, so that no pivot is 0."""
-    size = len(equations)
-    for pivot, equation in enumerate(equations):
-        for other in equations[pivot + 1 :]:
-            factor = other[pivot] / equation[pivot]
-            for column in range(pivot, size + 1):
-                other[column] -= factor * equation[column]
-    solution = [0.0] * size
-    for index in reversed(range(size)):
-        known = sum(equations[index][column] * solution[column] for column in range(index + 1, size))
-        solution[index] = (equations[index][size] - known) / equations[index][index]
-    return solution
+    size = len(matrix)
+    rows = [[*line, *side] for line, side in zip(matrix, sides, strict=True)]
+    for pivot, other in product(range(size), range(size)):
+        if other != pivot:
+            factor = rows[other][pivot] / rows[pivot][pivot]
+            pairs = zip(rows[other], rows[pivot], strict=True)
+            rows[other] = [entry - factor * eliminated for entry, eliminated in pairs]
+    return [[entry / row[index] for entry in row[size:]] for index, row in enumerate(rows)]

@@ -81,8 +81,8 @@ def seen(ledger: Ledger) -> tuple:
         ledger.pins,
         ledger.problems,
         [ledger.media.total_replaced(index) for index in range(size)],
-        [ledger.raw_tokens(index, index + 1) for index in range(size)],
-        [[ledger.shown_tokens(index, index + 1, cap) for index in range(size)] for cap in CAPS],
+        [ledger.features(index, index + 1) for index in range(size)],
+        [[ledger.shown_features(index, index + 1, cap) for index in range(size)] for cap in CAPS],
         [[ledger.shown(index, cap) for index in range(size)] for cap in CAPS],
     )
 

@@ -152,7 +152,10 @@ def _calibration(choices: random.Random) -> Calibration:
 
 def _managers(budget: int, choices: random.Random) -> Iterator[tuple[str, Any]]:
     media = choices.choice([20, 20, 20, 1])
-    arguments: dict[str, Any] = {"max_bytes_per_result": choices.choice([64, 600, 8_000]), "max_media_per_request": media}
+    arguments: dict[str, Any] = {
+        "max_bytes_per_result": choices.choice([64, 600, 8_000]),
+        "max_media_per_request": media,
+    }
     manager: Any = CapToolResultsManager(**arguments)
     manager._counter = COUNTER
     yield f"CapToolResultsManager({arguments})", manager

@@ -28,6 +28,12 @@ class CountingCounter(WordCounter):
         return super().count_message(message)
 
 
+def counts(ledger, start, stop, cap=None):
+    """Tokens of results and of everything else over a range."""
+    features = ledger.shown_features(start, stop, cap)
+    return features.result_tokens, features.other_tokens
+
+
 def test_unchanged_messages_are_not_counted_again():
     """Growing a log by two costs two counts, also when it comes as a deep copy."""
     counter = CountingCounter()
@@ -43,13 +49,13 @@ def test_a_message_changed_in_place_is_counted_anew():
     log = [user(words(50)), assistant("yes"), user(words(100))]
     ledger = ledger_of(log)
     ledger.update([*log[:2], user("[redacted]")])
-    assert ((0, 5), ["[redacted]"]) == (ledger.raw_tokens(2, 3), texts(ledger.shown(2, None)))
+    assert ((0, 5), ["[redacted]"]) == (counts(ledger, 2, 3), texts(ledger.shown(2, None)))
 
 
 def test_tokens_are_split_into_results_and_the_rest():
     """A result of 20 words: 20, and 4 for the message with 8 for the result."""
     ledger = ledger_of([user("go"), *cycle("a", words(20))])
-    assert [(0, 5), (20, 12)] == [ledger.raw_tokens(0, 1), ledger.raw_tokens(2, 3)]
+    assert [(0, 5), (20, 12)] == [counts(ledger, 0, 1), counts(ledger, 2, 3)]
 
 
 def test_a_message_that_is_none_leaves_the_ledger_as_it_was():
@@ -65,16 +71,16 @@ def test_a_shorter_log_is_forgotten_beyond_its_end():
     """Nothing of what is gone counts any more."""
     log = [*turn("go", "done"), user("x"), *cycle("a", words(99))]
     ledger = ledger_of(log)
-    ledger.shown_tokens(0, 5, SMALL)
+    ledger.shown_features(0, 5, SMALL)
     ledger.update(log[:2])
-    assert ([0], (0, 10), (0, 10)) == (ledger.starts, ledger.raw_tokens(0, 2), ledger.shown_tokens(0, 2, SMALL))
+    assert ([0], (0, 10), (0, 10)) == (ledger.starts, counts(ledger, 0, 2), counts(ledger, 0, 2, SMALL))
 
 
 def test_a_tool_renamed_in_place_changes_what_is_exempt():
     """The caps of a message depend on the message before it."""
     log = [user("go"), *cycle("a", words(99), "search")]
     ledger = ledger_of(log, rules=CapRules(exempt_tools=frozenset({"read_pdf"})))
-    ledger.shown_tokens(0, 3, SMALL)
+    ledger.shown_features(0, 3, SMALL)
     edited = [user("go"), *cycle("a", words(99), "read_pdf")]
     ledger.update(edited)
     assert words(99) == texts(ledger.shown(2, SMALL))[0]

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.tokens.least_squares import Row, fit_bounded
+from strands_ctx.tokens.least_squares import Equations, Row, fit_bounded, inverse, quadratic
 
 FREE = ((-1e9, 1e9), (-1e9, 1e9))
-POINTS = [Row((1.0, x), 3.0 + 2.0 * x, 1.0) for x in (0.0, 1.0, 5.0)]
+
+
+def summed(*rows):
+    """Rows as equations."""
+    equations = Equations.none(len(rows[0].inputs))
+    for row in rows:
+        equations = equations.plus(row)
+    return equations
+
+
+POINTS = summed(*(Row((1.0, x), 3.0 + 2.0 * x, 1.0) for x in (0.0, 1.0, 5.0)))
 
 
 def test_an_exact_line_is_found():
@@ -27,6 +37,24 @@ def test_all_coefficients_can_be_at_their_bounds():
 
 def test_a_certain_row_weighs_more():
     """A row of a tenth of the deviation counts a hundred times."""
-    assert (100 * 2.0 + 5.0) / 101 == pytest.approx(
-        fit_bounded([Row((1.0,), 2.0, 0.1), Row((1.0,), 5.0, 1.0)], FREE[:1])[0]
-    )
+    rows = summed(Row((1.0,), 2.0, 0.1), Row((1.0,), 5.0, 1.0))
+    assert (100 * 2.0 + 5.0) / 101 == pytest.approx(fit_bounded(rows, FREE[:1])[0])
+
+
+def test_what_was_summed_before_can_weigh_less():
+    """One row at a quarter of its weight, and a new one."""
+    rows = summed(Row((1.0,), 2.0, 1.0)).plus(Row((1.0,), 5.0, 1.0), weight_ratio=0.25)
+    assert (0.25 * 2.0 + 5.0) / 1.25 == pytest.approx(fit_bounded(rows, FREE[:1])[0])
+
+
+def test_sums_of_rows_add_up():
+    """Two sums are the sum of all their rows."""
+    parts = [summed(Row((1.0, 2.0), 3.0, 1.0)), summed(Row((4.0, 5.0), 6.0, 1.0))]
+    assert summed(Row((1.0, 2.0), 3.0, 1.0), Row((4.0, 5.0), 6.0, 1.0)) == parts[0] + parts[1]
+
+
+def test_an_inverse_undoes_its_matrix():
+    """Of two equations; and from both sides it gives the variance of an output."""
+    found = inverse(((4.0, 1.0), (1.0, 2.0)))
+    assert [2 / 7, -1 / 7, -1 / 7, 4 / 7] == pytest.approx([*found[0], *found[1]])
+    assert 2 / 7 - 2 * 3 / 7 + 9 * 4 / 7 == pytest.approx(quadratic(found, (1.0, 3.0)))

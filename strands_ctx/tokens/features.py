@@ -1,0 +1,132 @@
+"""What an estimate is made from: tokens by our counter, and what kind of text they are.
+
+Tokenizers agree on English and differ by the kind of text. Per token of o200k_base, other tokenizers bill 1.0 to 1.1
+tokens of prose, 0.9 to 1.2 of a padded table, 1.0 to 1.3 of a log, 1.2 to 1.8 of German, 0.9 to 3.3 of Japanese and
+Korean. Which characters a text is made of tells these kinds apart, at little cost. Source: cl100k_base, Qwen 2.5,
+DeepSeek V4 and SmolLM2 on the sources of the research run (measured 2026-11-30).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from operator import add, attrgetter, sub
+from typing import TypeAlias
+
+from strands_ctx.tokens.counting import BlockCounter, result_tokens
+from strands_ctx.types import Message, TokenCounter
+
+CHARS_PER_TOKEN = 4
+"""Characters of a token of plain text; only what deviates from it is a feature."""
+
+MAX_CHARS_PER_TOKEN = 8
+MAX_SPACES_PER_TOKEN = 2
+"""Most that counts: a long run of one character is one token, and says nothing of the text around it."""
+
+ACCENTED_RATIO = 12
+"""Tokens of text in a language for each accented letter: German has 12, French 7, Spanish 15 (o200k_base)."""
+
+_DIGITS = "0123456789"
+_ACCENTED = re.compile("[\u0080-\u024f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is known of a prompt, or of a part of one, before it is billed. Features of parts add up.
+
+    Attributes:
+        result_tokens: Tokens of the payloads of tool results, by our counter.
+        other_tokens: Tokens of everything else in messages, by our counter.
+        messages: Number of messages.
+        fixed_tokens: Tokens of the system prompt and the tool specifications, by our counter.
+        extra_chars: Characters beyond four a token; negative where there are fewer.
+        spaces: Number of spaces.
+        digits: Number of ASCII digits.
+        accented_tokens: Tokens of text in Latin letters with marks, by the number of these.
+        wide_tokens: Tokens of text in other scripts, by the number of their characters.
+    """
+
+    result_tokens: int = 0
+    other_tokens: int = 0
+    messages: int = 0
+    fixed_tokens: int = 0
+    extra_chars: int = 0
+    spaces: int = 0
+    digits: int = 0
+    accented_tokens: int = 0
+    wide_tokens: int = 0
+
+    def __add__(self, other: Features) -> Features:
+        """Put two parts together."""
+        return Features(*map(add, values_of(self), values_of(other)))
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, by our counter."""
+        return self.result_tokens + self.other_tokens + self.fixed_tokens
+
+    def __sub__(self, other: Features) -> Features:
+        """Take a part away."""
+        return Features(*map(sub, values_of(self), values_of(other)))
+
+
+Values: TypeAlias = tuple[int, ...]
+"""The numbers of features, in the order of the attributes."""
+
+values_of: Callable[[Features], Values] = attrgetter(*(field.name for field in fields(Features)))
+"""Returns the numbers of features; faster than ``dataclasses.astuple`` by far."""
+
+
+def message_features(counter: TokenCounter, message: Message) -> Features:
+    """Read the features of one message.
+
+    Args:
+        counter: Counts its tokens.
+        message: Any message.
+
+    Returns:
+        The features, with one message.
+    """
+    results = result_tokens(counter, message)
+    everything = max(counter.count_message(message), results)
+    collector = _TextCollector()
+    text_tokens = max(everything - collector.count_message(message), 0)
+    chars = spaces = digits = accented = wide = 0
+    for text in collector.texts:
+        chars += len(text)
+        spaces += text.count(" ")
+        digits += sum(map(text.count, _DIGITS))
+        if not text.isascii():
+            marked = len(_ACCENTED.findall(text))
+            accented += marked
+            wide += len(text) - len(text.encode("ascii", "ignore")) - marked
+    return Features(
+        result_tokens=results,
+        other_tokens=everything - results,
+        messages=1,
+        extra_chars=min(chars, MAX_CHARS_PER_TOKEN * text_tokens) - CHARS_PER_TOKEN * text_tokens,
+        spaces=min(spaces, MAX_SPACES_PER_TOKEN * text_tokens),
+        digits=digits,
+        accented_tokens=min(ACCENTED_RATIO * accented, text_tokens),
+        wide_tokens=min(wide, text_tokens),
+    )
+
+
+class _TextCollector(BlockCounter):
+    """Walks over a message as every counter does, keeps its texts, and counts all but them."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    @property
+    def exact(self) -> bool:
+        """False: texts are missing."""
+        return False
+
+    def count_text(self, text: str) -> int:
+        """Keep a text."""
+        self.texts.append(text)
+        return 0

@@ -1,0 +1,79 @@
+"""Features: what kind of text a message is, in numbers that add up."""
+
+from __future__ import annotations
+
+import pytest
+
+from strands_ctx.feature_sums import FeatureSums
+from strands_ctx.tokens import CharacterCounter, Features, TiktokenCounter
+from strands_ctx.tokens.features import message_features
+from tests.builders import cycle, user
+
+COUNTER = TiktokenCounter()
+GERMAN = "Über den weiteren Betrieb entscheidet die Behörde, sobald das Gutachten vorliegt. " * 20
+KOREAN = "운영사는 출력을 제한하고 시험 운전을 다시 시작했다. " * 20
+
+
+def shares(text):
+    """The features of a text that tell its kind, for each of its tokens."""
+    features = message_features(COUNTER, user(text))
+    kinds = features.digits, features.accented_tokens, features.wide_tokens
+    return tuple(round(kind / features.tokens, 1) for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The operator asked for a second opinion. " * 20, (0.0, 0.0, 0.0)),
+        ("234.34, 212.46, 228.56, " * 20, (1.0, 0.0, 0.0)),
+        (GERMAN, (0.0, 1.0, 0.0)),
+        (KOREAN, (0.0, 0.0, 1.0)),
+    ],
+)
+def test_kinds_of_text_differ_in_their_features(text, expected):
+    """English has none of them; the others have one each."""
+    assert expected == shares(text)
+
+
+def test_a_long_run_of_spaces_is_bounded_by_its_tokens():
+    """A thousand spaces are a few tokens, and must not outweigh the text beside them."""
+    features = message_features(COUNTER, user(" " * 10_000 + "end"))
+    assert (True, True) == (features.spaces <= 2 * features.tokens, features.extra_chars <= 4 * features.tokens)
+
+
+def test_media_are_no_text():
+    """An image has tokens, and no characters that would be missing."""
+    image = {"role": "user", "content": [{"image": {"format": "png", "source": {"bytes": b"x"}}}]}
+    features = message_features(COUNTER, image)
+    assert (1_600, 0, 0) == (features.other_tokens - 4, features.extra_chars, features.spaces)
+
+
+def test_results_and_the_rest_are_told_apart():
+    """And all texts of a message count for its kind."""
+    message = cycle("a", "7" * 40)[1]
+    features = message_features(CharacterCounter(), message)
+    assert (features.tokens, 40, 1) == (
+        features.result_tokens + features.other_tokens,
+        features.digits,
+        features.messages,
+    )
+
+
+def test_parts_add_up_and_can_be_taken_away():
+    """The sum less a part is the other part."""
+    first, second = Features(1, 2, 3, 4, 5, 6, 7, 8, 9), Features(9, 8, 7, 6, 5, 4, 3, 2, 1)
+    assert (Features(*[10] * 9), first) == (first + second, first + second - second)
+
+
+def test_sums_follow_what_is_entered_and_forgotten():
+    """Any range at any time; what is not known counts nothing."""
+    sums = FeatureSums()
+    sums.resize(4)
+    for index in range(4):
+        sums[index] = Features(10**index)
+    found = [sums.total(0, 4).result_tokens, sums.total(1, 3).result_tokens]
+    sums[1] = None
+    found += [sums.total(0, 4).result_tokens, list(sums.unknown(0, 4))]
+    sums.resize(2)
+    sums.resize(3)
+    assert [1_111, 110, 1_101, [1], 1, [1, 2]] == [*found, sums.total(0, 3).result_tokens, list(sums.unknown(0, 3))]
