@@ -17,9 +17,20 @@ from strands_ctx._lazy import facade
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from strands_ctx.anchor import DeltaAnchor
-    from strands_ctx.errors import AnchorError, BudgetError, ConfigError, HistoryError, StrandsCtxError
+    from strands_ctx.bank import BankedResult, ToolResultBank
+    from strands_ctx.errors import (
+        AnchorError,
+        BankLookupError,
+        BudgetError,
+        ConfigError,
+        HistoryError,
+        SilentTruncationWarning,
+        StrandsCtxError,
+    )
+    from strands_ctx.harvest import AgentBusyError, RunOutcome, outcome_of, run, run_async
     from strands_ctx.managers import BudgetExceededError, BudgetSuffixManager, CapToolResultsManager, PerTurnManager
     from strands_ctx.messages import check_messages
+    from strands_ctx.overflow import Overflow, find_overflow
     from strands_ctx.plans import Plan
     from strands_ctx.receipts import Receipt
     from strands_ctx.tokens import CharacterCounter, ModelCounter, TiktokenCounter
@@ -28,7 +39,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgentBusyError",
     "AnchorError",
+    "BankLookupError",
+    "BankedResult",
     "BudgetError",
     "BudgetExceededError",
     "BudgetSuffixManager",
@@ -38,18 +52,29 @@ __all__ = [
     "DeltaAnchor",
     "HistoryError",
     "ModelCounter",
+    "Overflow",
     "PerTurnManager",
     "Plan",
     "Receipt",
+    "RunOutcome",
+    "SilentTruncationWarning",
     "StrandsCtxError",
     "TiktokenCounter",
     "TokenCounter",
+    "ToolResultBank",
     "__version__",
     "check_messages",
+    "find_overflow",
+    "outcome_of",
+    "run",
+    "run_async",
 ]
 
 _HOMES = {
+    "AgentBusyError": "harvest",
     "AnchorError": "errors",
+    "BankLookupError": "errors",
+    "BankedResult": "bank",
     "BudgetError": "errors",
     "BudgetExceededError": "managers",
     "BudgetSuffixManager": "managers",
@@ -59,13 +84,21 @@ _HOMES = {
     "DeltaAnchor": "anchor",
     "HistoryError": "errors",
     "ModelCounter": "tokens",
+    "Overflow": "overflow",
     "PerTurnManager": "managers",
     "Plan": "plans",
     "Receipt": "receipts",
+    "RunOutcome": "harvest",
+    "SilentTruncationWarning": "errors",
     "StrandsCtxError": "errors",
     "TiktokenCounter": "tokens",
     "TokenCounter": "types",
+    "ToolResultBank": "bank",
     "check_messages": "messages",
+    "find_overflow": "overflow",
+    "outcome_of": "harvest",
+    "run": "harvest",
+    "run_async": "harvest",
 }
 
 __getattr__, __dir__ = facade(globals(), _HOMES)

@@ -14,7 +14,7 @@ from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
 from .tokens.calibration import Calibration
-from .tokens.features import Features, message_features
+from .tokens.features import Features, message_features, text_features
 
 REPAIR_TOKENS = 48
 """Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
@@ -107,10 +107,11 @@ class Drafts:
         for index, max_bytes in shrinks:
             features -= self._saved(index, max_bytes, cap_at(stretches, index))
         note, repairs = self._note(boundaries, lead), self._repairs(cut, lead)
-        noted = ledger.counter.count_text(note) if note else 0
+        if note:
+            features += text_features(ledger.counter, note)
         return features + Features(
             result_tokens=REPAIR_TOKENS // 2 * repairs,
-            other_tokens=noted + REPAIR_TOKENS * repairs,
+            other_tokens=REPAIR_TOKENS * repairs,
             messages=repairs,
             fixed_tokens=self.load.system_tokens + self.load.tools_tokens,
         )

@@ -7,7 +7,9 @@
     ├── HistoryError                       a message is not a Converse message
     ├── BudgetError                        nothing that may be sent fits the budget
     │   └── managers.BudgetExceededError   the same, also the host's ContextWindowOverflowException
-    └── AnchorError                        the log is no longer the one that was marked
+    ├── AnchorError                        the log is no longer the one that was marked
+    ├── BankLookupError (also KeyError)    a bank can't hand out the result that was asked for
+    └── harvest.AgentBusyError             an agent was asked to run while it runs
 
 Every error carries its data in attributes, survives pickling, and says what, the value, the limit and the remedy. A
 :class:`SilentTruncationWarning` (a ``UserWarning``) tells of a server that cut a prompt without a word.
@@ -146,3 +148,32 @@ class AnchorError(StrandsCtxError):
         self.change = change
         self.expected = expected
         self.actual = actual
+
+
+_BANK_REASONS = {
+    "unknown": "no result with this id is banked; ids are those of toolUse blocks, and get_results() gives them all",
+    "ambiguous": "several agents have a result with this id; pass agent=",
+    "dropped": "the bank was full or closed when it came; raise max_bytes, and read it from the log",
+    "recall": "what the recall tool hands out is not banked again; ask for the id that it was given",
+    "closed": "the bank is closed; read its results before, or give it a path and open that again",
+    "unreadable": "its bytes can't be read back from the file",
+}
+
+
+class BankLookupError(StrandsCtxError, KeyError):
+    """A bank can't hand out the result that was asked for.
+
+    Attributes:
+        tool_use_id: The id.
+        reason: ``unknown``, ``ambiguous``, ``dropped``, ``recall``, ``closed`` or ``unreadable``.
+        banked: How many results are banked.
+    """
+
+    def __init__(self, tool_use_id: object, reason: str, banked: int) -> None:
+        """Name the id, the reason and how many are banked."""
+        super().__init__(f"result {_shown(tool_use_id)}: {_BANK_REASONS[reason]} ({banked:,} banked)")
+        self.tool_use_id = tool_use_id
+        self.reason = reason
+        self.banked = banked
+
+    __str__ = Exception.__str__  # a KeyError shows its message in quotes

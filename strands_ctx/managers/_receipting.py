@@ -97,13 +97,22 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
 def _learn(state: AgentState, pending: Pending, usage: dict[str, Any], billed_tokens: int) -> bool:
     """Calibrate by a bill, unless the server cut the prompt: then warn once a run. Tell whether it did."""
     memory, features = state.memory(state.model_key), pending.features
-    truncated = is_truncated(memory.calibration, features, billed_tokens)
+    stalled = _goes_on(state, pending.receipt) and has_stalled(memory.calibration, features, billed_tokens)
+    truncated = is_truncated(memory.calibration, features, billed_tokens, stalled=stalled)
     if truncated and not state.truncation_told:
         state.truncation_told = True
         warn_of_truncation(pending.receipt.view_tokens, billed_tokens)
-    if not truncated and not has_stalled(memory.calibration, features, billed_tokens):
+    if not truncated and not stalled:
         state.models[memory.key] = replace(memory, calibration=memory.calibration.observe(features, usage))
     return truncated
+
+
+def _goes_on(state: AgentState, receipt: Receipt) -> bool:
+    """Tell whether a view is the one before with more behind it: then it can't have been billed less."""
+    before = state.receipts[-1] if state.receipts else None
+    if before is None or before.outcome != "complete" or receipt.reason not in ("log", "standing"):
+        return False
+    return (before.cut, before.cap_line) == (receipt.cut, receipt.cap_line)
 
 
 def _usage_of(answer: Any) -> dict[str, Any] | None:

@@ -32,19 +32,20 @@ STALLED_RATIO = 0.8
 
 
 def has_stalled(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
-    """Tell whether a prompt was billed no more than the smaller one before; such a bill teaches nothing."""
+    """Tell whether a prompt that goes on from the one before was billed no more; such a bill teaches nothing."""
     last = calibration.billed_tokens
     grown = features.tokens > calibration.last.tokens * GROWTH_RATIO
     return calibration.bills > 0 and grown and last * LEVEL_RATIO <= billed_tokens <= last
 
 
-def is_truncated(calibration: Calibration, features: Features, billed_tokens: int) -> bool:
+def is_truncated(calibration: Calibration, features: Features, billed_tokens: int, *, stalled: bool) -> bool:
     """Tell whether a bill is so far below what was sent that the server must have cut the prompt.
 
     Args:
         calibration: What was known of the model before this bill.
         features: The prompt as it was sent.
         billed_tokens: Prompt tokens that the provider billed.
+        stalled: Whether bills have stopped to grow with the prompts.
 
     Returns:
         Whether a part of the prompt can't be in the bill.
@@ -53,7 +54,7 @@ def is_truncated(calibration: Calibration, features: Features, billed_tokens: in
     sure = calibration.bills >= SURE_BILLS
     if billed_tokens < estimate * (CALIBRATED_RATIO if sure else UNCALIBRATED_RATIO):
         return True
-    return billed_tokens < estimate * STALLED_RATIO and has_stalled(calibration, features, billed_tokens)
+    return stalled and billed_tokens < estimate * STALLED_RATIO
 
 
 def warn_of_truncation(estimate_tokens: int, billed_tokens: int) -> None:

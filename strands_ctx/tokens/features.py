@@ -113,6 +113,12 @@ def message_features(counter: TokenCounter, message: Message) -> Features:
     )
 
 
+def text_features(counter: TokenCounter, text: str) -> Features:
+    """Read the features of a text that joins a message."""
+    frame: Message = {"role": "user", "content": []}
+    return message_features(counter, {**frame, "content": [{"text": text}]}) - message_features(counter, frame)
+
+
 class _TextCollector(BlockCounter):
     """Walks over a message as every counter does, keeps its texts, and counts all but them."""
 

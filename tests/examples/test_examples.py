@@ -13,10 +13,22 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 SHOWN = {
+    "bank_results": [
+        "sliding completed: 4 results in the log, 40 banked, 229,958 bytes",
+        "none failed (prompt is too long: 60314 tokens > 60000 maximum): "
+        "36 results in the log, 36 banked, 206,802 bytes",
+        "Result tooluse_00004 of read_source, status success, 150 lines, matches in lines 1 to 150: 1:",
+        "78: source 3, hour 77: derated to 51 kW",
+    ],
     "existing_app": [
         "before: ContextWindowOverflowException: prompt is too long: 60405 tokens > 60000 maximum "
         "[73 messages in the log]",
         "after:  All 40 sources name the same fault. [82 messages in the log]",
+    ],
+    "harvest_partial": [
+        "no manager: partial (overflow), 73 new messages, 36 results banked",
+        "PerTurnManager, from there: complete (finished), 10 new messages, 4 results banked",
+        "SlidingWindowConversationManager: complete (finished), no honest delta, 40 results banked",
     ],
     "save_by_delta": [
         "PerTurnManager: saved 26 messages, saved 26 messages; 52 messages stored",

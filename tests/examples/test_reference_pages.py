@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import strands_ctx
-from strands_ctx import errors, testing
+from strands_ctx import errors, harvest, testing
 from strands_ctx.plans import Reason
 from strands_ctx.testing.requests import Request
 
@@ -19,11 +19,21 @@ ROW = re.compile(r"^\| `(\w+)` \|([^|]*)\|", re.MULTILINE)
 
 SIGNATURES = {
     "anchor": [strands_ctx.DeltaAnchor],
+    "bank": [strands_ctx.ToolResultBank],
     "counting": [strands_ctx.ModelCounter, strands_ctx.TiktokenCounter],
+    "harvest": [strands_ctx.run, strands_ctx.run_async],
     "managers": [strands_ctx.BudgetSuffixManager, strands_ctx.CapToolResultsManager, strands_ctx.PerTurnManager],
     "testing": [testing.LiveTool, testing.ToolCall, testing.WindowModel, testing.record_run],
 }
-RECORDS = {"receipts": [strands_ctx.Plan, strands_ctx.Receipt], "testing": [Request]}
+RECORDS = {
+    "bank": [strands_ctx.BankedResult],
+    "harvest": [strands_ctx.RunOutcome, harvest.RunUsage, harvest.HarvestedResult],
+    "overflow": [strands_ctx.Overflow],
+    "receipts": [strands_ctx.Plan, strands_ctx.Receipt],
+    "testing": [Request],
+}
+
+ELSEWHERE = {"AgentBusyError", "BudgetExceededError", "HypothesisMissingError", "ScriptExhaustedError"}
 
 
 def page(name: str) -> str:
@@ -76,7 +86,7 @@ def test_every_error_is_named():
     """The page of errors has a row for each class of the error tree."""
     tree = {name for name, item in vars(errors).items() if inspect.isclass(item) and issubclass(item, Exception)}
     named = {row for row, _ in ROW.findall(page("errors"))}
-    assert {*tree, "BudgetExceededError", "ScriptExhaustedError"} == named
+    assert {*tree, *ELSEWHERE} == named
 
 
 def test_every_public_name_is_in_the_reference():

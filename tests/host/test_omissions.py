@@ -108,7 +108,7 @@ def test_a_hostile_text_does_not_forge_a_note(kind):
 
 def test_a_text_for_which_there_is_no_room_is_not_placed(kind):
     """The budget holds, and the call goes on."""
-    rig = rig_of(kind, on_omit=lambda messages: "trees " * 100_000)
+    rig = rig_of(kind, on_omit=lambda messages: "".join(map(str, range(10_000))))
     rig.run("Fetch.", *fetches(*[900] * 12), "Fetched.")
     tokens = max(receipt.view_tokens for receipt in rig.manager.receipts(rig.agent))
     assert (1, True, []) == (len(first_text(rig.views[-1]).splitlines()), tokens <= 1_500, rig.broken_laws())

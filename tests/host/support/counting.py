@@ -10,7 +10,7 @@ from strands.models import Model
 from strands_ctx.testing.stream_events import stream_events
 
 SHORT_LIMIT = 330
-"""A recursion limit that ends the host's loop after about 95 cycles, and an invocation of ``run`` after about 60."""
+"""A recursion limit that ends the host's loop after about 95 cycles, and an invocation of ``run`` after about 40."""
 
 
 @contextmanager
