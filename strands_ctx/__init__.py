@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from strands_ctx.harvest import AgentBusyError, RunOutcome, outcome_of, run, run_async
     from strands_ctx.managers import BudgetExceededError, BudgetSuffixManager, CapToolResultsManager, PerTurnManager
     from strands_ctx.messages import check_messages
-    from strands_ctx.overflow import Overflow, find_overflow
+    from strands_ctx.overflow.recognition import Overflow, find_overflow
     from strands_ctx.plans import Plan
     from strands_ctx.receipts import Receipt
     from strands_ctx.tokens import CharacterCounter, ModelCounter, TiktokenCounter

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .cap_rules import Cap
+from .capping.media import media_weight
+from .capping.messages import text_bytes
+from .capping.rules import Cap
 from .errors import BudgetError
-from .ledger import Capped, Ledger
-from .media_caps import media_weight
-from .message_caps import text_bytes
+from .ledger.ledger import Capped, Ledger
 from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of

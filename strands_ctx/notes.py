@@ -5,19 +5,17 @@ A note must not be forged nor broken by what it names: ids are shown only where 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from .capping.rules import PLAIN_ID
+from .capping.text import cap_text
 from .messages import is_blank
-from .text_cuts import cap_text
 
 MAX_NAMED_IDS = 20
 """Most ids that a note of omission names, the newest; a recall tool lists the others."""
 
 MAX_SAID_BYTES = 4_000
 """Most of what an app says of omitted messages that a note holds."""
-
-_PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
 def note_text(
@@ -39,19 +37,12 @@ def note_text(
     results = "1 tool result" if omitted_results == 1 else f"{omitted_results:,} tool results"
     verb = "is" if omitted_messages == 1 else "are"
     facts = f"{messages}{f', with {results},' if omitted_results else ''} {verb} not shown here."
-    named = [name for name in ids if _PLAIN_ID.fullmatch(name)][-MAX_NAMED_IDS:]
+    named = [name for name in ids if PLAIN_ID.fullmatch(name)][-MAX_NAMED_IDS:]
     if recall_tool and named:
         others = omitted_results - len(named)
         listed = f"{', '.join(named)}{f', and {others:,} older ones' if others else ''}"
         facts += f" The results can be read with {recall_tool} by id: {listed}."
     return f"[strands_ctx: {facts}]{f'{chr(10)}{said}' if said else ''}"
-
-
-def recall_text(recall_tool: str, tool_use_id: str) -> str:
-    """Word the line that names the id of a capped result; empty where the id is not plain or no tool reads it."""
-    if not recall_tool or not _PLAIN_ID.fullmatch(tool_use_id):
-        return ""
-    return f"[strands_ctx: all of it can be read with {recall_tool} by id {tool_use_id}]"
 
 
 def said_text(said: object) -> str:

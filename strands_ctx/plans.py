@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from .cap_rules import Cap
+from .capping.rules import Cap
 from .tokens.features import Features
 
 Reason: TypeAlias = Literal["log", "standing", "cap_line", "cut", "newest", "overflow"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .capping import MIN_CAP_BYTES
+from .capping.text import MIN_CAP_BYTES
 from .drafts import Drafts, Load
-from .ledger import Ledger
+from .ledger.ledger import Ledger
 from .plans import Boundaries, Limits, Plan, Policy, Reason, Shrinks
 from .selection import select_cut
 from .shares import fair_shares

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .ledger import Ledger
+from .ledger.ledger import Ledger
 from .messages import pair_partners
 
 Measure = Callable[[int], int]

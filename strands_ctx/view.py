@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .cap_rules import CapRules
-from .ledger import Ledger
-from .message_caps import cap_message
+from .capping.messages import cap_message
+from .capping.rules import CapRules
+from .ledger.ledger import Ledger
 from .messages import MAX_CACHE_POINTS, Shape, rule_broken, shape_of, tool_names
 from .plans import Plan
 from .repair import legal_view

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from strands_ctx.drafts import Load
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
 from strands_ctx.tokens import BlockCounter, Calibration, Features

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from strands_ctx.text_cuts import count_bytes
+from strands_ctx.capping.text import count_bytes
 
 MAX_LINE_CHARS = 400
 MIN_BODY_BYTES = 4 * MAX_LINE_CHARS + 16

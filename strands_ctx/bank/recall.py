@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from strands.types.tools import AgentTool
 
+from strands_ctx.capping.media import media_of, placeholder
+from strands_ctx.capping.text import count_bytes, cut_text
 from strands_ctx.errors import BankLookupError, ConfigError
-from strands_ctx.media_caps import media_of, placeholder
-from strands_ctx.text_cuts import count_bytes, cut_text
 
 from ._excerpts import MIN_BODY_BYTES, Excerpt, Lines
 from .records import BankedResult, Entry

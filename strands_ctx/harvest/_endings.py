@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strands_ctx.errors import BudgetError
-from strands_ctx.overflow import find_overflow
+from strands_ctx.overflow.recognition import find_overflow
 
 from .outcome import Reason, Status, chain_of
 

@@ -22,9 +22,9 @@ from strands.hooks import (
 
 from strands_ctx import _host
 from strands_ctx.errors import BudgetError, HistoryError
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import shape_of
-from strands_ctx.overflow import Overflow, find_overflow
+from strands_ctx.overflow.recognition import Overflow, find_overflow
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter

@@ -6,9 +6,9 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from strands_ctx.cap_rules import Cap, CapRules
-from strands_ctx.media_caps import media_bytes
-from strands_ctx.message_caps import cap_message, cap_texts, text_bytes
+from strands_ctx.capping.media import media_bytes
+from strands_ctx.capping.messages import cap_message, cap_texts, text_bytes
+from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.messages import seen_before, shape_of, tool_names
 from strands_ctx.types import Messages
 

@@ -10,8 +10,8 @@ from strands.types.exceptions import ContextWindowOverflowException
 
 from strands_ctx.errors import BudgetError
 from strands_ctx.messages import shape_of
-from strands_ctx.overflow import Overflow, find_overflow
-from strands_ctx.overflow_words import even_out, is_throttle
+from strands_ctx.overflow.recognition import Overflow, find_overflow
+from strands_ctx.overflow.words import even_out, is_throttle
 from strands_ctx.tokens.calibration import MAX_RATIO
 from strands_ctx.view import build_view
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from strands_ctx.digests import digest
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.notes import said_text
 from strands_ctx.plans import Boundaries, Plan
 from strands_ctx.receipts import Receipt

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from strands_ctx.cap_rules import CapRules
-from strands_ctx.capping import MIN_CAP_BYTES, check_cap
+from strands_ctx.capping.results import check_cap
+from strands_ctx.capping.rules import CapRules
+from strands_ctx.capping.text import MIN_CAP_BYTES
 from strands_ctx.errors import ConfigError
 from strands_ctx.types import Keep
 

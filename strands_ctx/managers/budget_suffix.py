@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from strands_ctx.capping import check_cap
+from strands_ctx.capping.results import check_cap
 from strands_ctx.plans import Policy
 from strands_ctx.types import TokenCounter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from strands_ctx.capping import check_cap, check_keep
+from strands_ctx.capping.results import check_cap, check_keep
 from strands_ctx.plans import UNLIMITED_TOKENS, Policy
 from strands_ctx.types import Keep
 

@@ -91,25 +91,29 @@ def message_features(counter: TokenCounter, message: Message) -> Features:
     results = result_tokens(counter, message)
     everything = max(counter.count_message(message), results)
     collector = _TextCollector()
-    text_tokens = max(everything - collector.count_message(message), 0)
-    chars = spaces = digits = accented = wide = 0
-    for text in collector.texts:
-        chars += len(text)
-        spaces += text.count(" ")
-        digits += sum(map(text.count, _DIGITS))
-        if not text.isascii():
-            marked = len(_ACCENTED.findall(text))
-            accented += marked
-            wide += len(text) - len(text.encode("ascii", "ignore")) - marked
-    return Features(
-        result_tokens=results,
-        other_tokens=everything - results,
-        messages=1,
-        extra_chars=min(chars, MAX_CHARS_PER_TOKEN * text_tokens) - CHARS_PER_TOKEN * text_tokens,
-        spaces=min(spaces, MAX_SPACES_PER_TOKEN * text_tokens),
-        digits=digits,
-        accented_tokens=min(ACCENTED_RATIO * accented, text_tokens),
-        wide_tokens=min(wide, text_tokens),
+    frame_tokens = collector.count_message(message)
+    texts = (
+        [(text, counter.count_text(text)) for text in collector.texts] if isinstance(counter, BlockCounter) else None
+    )
+    if texts is None:  # each count may be a request
+        texts = [("".join(collector.texts), max(everything - frame_tokens, 0))]
+    kinds = map(sum, zip(*(_kinds(text, tokens) for text, tokens in texts), strict=True))
+    return Features(results, everything - results, 1, 0, *kinds)
+
+
+def _kinds(text: str, tokens: int) -> tuple[int, int, int, int, int]:
+    """Tell of which kinds of text so many tokens are: what ``Features`` has from ``extra_chars`` on."""
+    digits = sum(map(text.count, _DIGITS))
+    accented = wide = 0
+    if not text.isascii():
+        accented = len(_ACCENTED.findall(text))
+        wide = len(text) - len(text.encode("ascii", "ignore")) - accented
+    return (
+        min(len(text), MAX_CHARS_PER_TOKEN * tokens) - CHARS_PER_TOKEN * tokens,
+        min(text.count(" "), MAX_SPACES_PER_TOKEN * tokens),
+        digits,
+        min(ACCENTED_RATIO * accented, tokens),
+        min(wide, tokens),
     )
 
 

@@ -7,8 +7,8 @@ import random
 import time
 from typing import Any
 
-from strands_ctx.capping import cap_text
-from strands_ctx.message_caps import cap_message
+from strands_ctx.capping.messages import cap_message
+from strands_ctx.capping.text import cap_text
 from strands_ctx.types import Message
 
 RESULTS = 10_000

@@ -7,7 +7,7 @@ import time
 
 from strands_ctx import TiktokenCounter
 from strands_ctx.drafts import Load
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.plans import Boundaries, Limits, Policy
 from strands_ctx.policies import plan_view
 from strands_ctx.selection import lead_of

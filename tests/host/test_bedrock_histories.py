@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strands_ctx.errors import BudgetError
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.plans import Boundaries
 from strands_ctx.policies import plan_view
 from strands_ctx.testing import strict_violations

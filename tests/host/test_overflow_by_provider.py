@@ -15,7 +15,7 @@ from strands.models.bedrock import BEDROCK_CONTEXT_WINDOW_OVERFLOW_MESSAGES
 from strands.types.exceptions import ContextWindowOverflowException
 
 from strands_ctx import BudgetSuffixManager, CapToolResultsManager, PerTurnManager
-from strands_ctx.overflow import find_overflow
+from strands_ctx.overflow.recognition import find_overflow
 from tests.support.bedrock_client import Bedrock
 from tests.support.bedrock_server import Fault
 from tests.support.provider_models import PROVIDERS

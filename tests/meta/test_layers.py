@@ -14,11 +14,8 @@ FOLDER = Path(__file__).resolve().parents[2] / PACKAGE
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"_lazy", "errors", "types"}),
-    frozenset({"messages", "overflow", "overflow_texts", "overflow_words", "shares", "sums", "tokens"}),
-    frozenset(
-        {"cap_rules", "capping", "digests", "feature_sums", "json_caps", "media_caps", "media_line", "message_caps"}
-    )
-    | frozenset({"notes", "plans", "repair", "text_cuts"}),
+    frozenset({"messages", "overflow", "shares", "tokens"}),
+    frozenset({"capping", "digests", "notes", "plans", "repair"}),
     frozenset({"ledger"}),
     frozenset({"drafts", "selection", "view"}),
     frozenset({"inherit", "policies", "receipts"}),

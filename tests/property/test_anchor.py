@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strands_ctx.anchor import DeltaAnchor
+from strands_ctx.capping.messages import cap_message
 from strands_ctx.errors import AnchorError
-from strands_ctx.message_caps import cap_message
 from tests.builders import ids, user
 
 from .strategies import legal_logs

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strands_ctx.capping import cap_text, cap_tool_result, count_bytes, result_bytes
-from strands_ctx.media_caps import media_weight
-from strands_ctx.message_caps import cap_message, cap_texts, text_bytes
+from strands_ctx.capping.media import media_weight
+from strands_ctx.capping.messages import cap_message, cap_texts, text_bytes
+from strands_ctx.capping.results import cap_tool_result, result_bytes
+from strands_ctx.capping.text import cap_text, count_bytes
 from tests.builders import ids
 
 from .strategies import any_texts, legal_logs, tool_results

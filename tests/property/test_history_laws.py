@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.plans import Boundaries, Limits, Policy
 from strands_ctx.policies import plan_view
 from strands_ctx.testing import conversations

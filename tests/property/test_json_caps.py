@@ -8,8 +8,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strands_ctx.capping import cap_tool_result, result_bytes
-from strands_ctx.json_caps import cap_json, shown_json
+from strands_ctx.capping.json_values import cap_json, shown_json
+from strands_ctx.capping.results import cap_tool_result, result_bytes
 
 from .strategies import any_texts
 

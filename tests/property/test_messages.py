@@ -8,10 +8,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strands_ctx.cap_rules import Cap, CapRules
+from strands_ctx.capping.messages import cap_message
+from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.digests import digest
-from strands_ctx.ledger import Ledger
-from strands_ctx.message_caps import cap_message
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import check_messages, newest_start, pair_partners, shape_of, turn_starts
 from strands_ctx.testing.rules import strict_violations
 from strands_ctx.types import Messages

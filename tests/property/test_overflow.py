@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strands.types.exceptions import ContextWindowOverflowException, EventLoopException
 
-from strands_ctx.overflow import MAX_LINKS, find_overflow
-from strands_ctx.overflow_texts import NUMBER
+from strands_ctx.overflow.recognition import MAX_LINKS, find_overflow
+from strands_ctx.overflow.texts import NUMBER
 from tests.support.provider_texts import OTHERS, OVERFLOWS
 
 MEGABYTE = 1_000_000

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from strands_ctx.errors import BudgetError
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import check_messages
 from strands_ctx.plans import Boundaries, Plan, Policy
 from strands_ctx.policies import plan_view

@@ -31,8 +31,8 @@ BUDGET_RATIOS = (3.0, 0.9, 0.5, 0.2)
 ABSURD_TOKENS = (1, 60, 400)
 """Budgets that hardly anything fits; one of them is tried."""
 
-MERGED_RATIO = 1.01
-"""The kinds of text in a message are bounded by its tokens: two messages that are merged may have a little more."""
+MERGED_RATIO = 1.001
+"""Where a repair merges two messages, the margin is that of the view before it."""
 
 MODEL_KEY = "object//None"
 

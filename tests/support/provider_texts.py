@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strands_ctx.overflow import Overflow
+from strands_ctx.overflow.recognition import Overflow
 
 
 def _tokens(prompt: int | None = None, limit: int | None = None, provider: str = "") -> Overflow:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.notes import MAX_SAID_BYTES, note_text, recall_text, said_text
+from strands_ctx.capping.rules import recall_text
+from strands_ctx.notes import MAX_SAID_BYTES, note_text, said_text
 
 
 def test_what_an_app_says_is_bounded():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strands_ctx.cap_rules import Cap
+from strands_ctx.capping.rules import Cap
 from strands_ctx.plans import Boundaries, Limits, Policy
 from tests.builders import limits_of, planned, turn, words
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from strands_ctx.cap_rules import CapRules
+from strands_ctx.capping.rules import CapRules
 from strands_ctx.errors import BudgetError
 from strands_ctx.plans import Boundaries, Policy
 from tests.builders import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from strands_ctx.cap_rules import CapRules
+from strands_ctx.capping.rules import CapRules
 from strands_ctx.notes import note_text
 from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.view import standing_view

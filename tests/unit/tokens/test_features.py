@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.feature_sums import FeatureSums
+from strands_ctx.ledger.feature_sums import FeatureSums
 from strands_ctx.tokens import CharacterCounter, Features, TiktokenCounter
 from strands_ctx.tokens.features import message_features
 from tests.builders import cycle, user

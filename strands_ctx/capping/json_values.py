@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from .shares import fair_shares
-from .text_cuts import MIN_CAP_BYTES, count_bytes, cut_text
-from .tokens.counting import json_text
-from .types import Keep
+from strands_ctx.shares import fair_shares
+from strands_ctx.tokens.counting import json_text
+from strands_ctx.types import Keep
+
+from .text import MIN_CAP_BYTES, count_bytes, cut_text
 
 MAX_DEPTH = 16
 """Levels that a cap opens; what lies deeper and is too large becomes a text."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from strands_ctx.overflow_texts import (
+from .texts import (
     ECHO,
     PARAMETER,
     THROTTLE,

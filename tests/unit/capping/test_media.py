@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from strands_ctx.media_caps import media_bytes, placeholder
+from strands_ctx.capping.media import media_bytes, placeholder
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 800, 600) + bytes(1_000)
 

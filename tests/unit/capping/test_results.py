@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.capping import (
-    cap_text,
-    cap_tool_result,
-    check_cap,
-    check_keep,
-    result_bytes,
-)
+from strands_ctx.capping.results import cap_tool_result, check_cap, check_keep, result_bytes
+from strands_ctx.capping.text import cap_text
 from strands_ctx.errors import ConfigError
 
 

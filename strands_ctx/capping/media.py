@@ -12,11 +12,18 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from .text_cuts import count_bytes
-from .tokens.characters import CharacterCounter
-from .tokens.image_size import image_size
-from .tokens.media import DOCUMENT_TOKENS, MAX_IMAGE_TOKENS, MEDIA_TOKENS, UNKNOWN_DURATION_S, VIDEO_TOKENS_PER_S
-from .types import Block, Message
+from strands_ctx.tokens.characters import CharacterCounter
+from strands_ctx.tokens.image_size import image_size
+from strands_ctx.tokens.media import (
+    DOCUMENT_TOKENS,
+    MAX_IMAGE_TOKENS,
+    MEDIA_TOKENS,
+    UNKNOWN_DURATION_S,
+    VIDEO_TOKENS_PER_S,
+)
+from strands_ctx.types import Block, Message
+
+from .text import count_bytes
 
 MEDIA_KINDS = ("image", "document", "video", "audio")
 """The kinds of content that become placeholders."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.text_cuts import cap_text
+from strands_ctx.capping.text import cap_text
 
 FAMILY = "👩‍👩‍👧"
 CHARACTERS = {

@@ -6,9 +6,9 @@ import copy
 
 import pytest
 
-from strands_ctx.cap_rules import Cap, CapRules
+from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.errors import HistoryError
-from strands_ctx.ledger import Ledger
+from strands_ctx.ledger.ledger import Ledger
 from tests.builders import WordCounter, assistant, cycle, ledger_of, pinned, texts, turn, user, words
 
 SMALL = Cap(64)

@@ -11,9 +11,9 @@ import pytest
 from botocore.exceptions import ClientError, EventStreamError
 
 from strands_ctx import BudgetExceededError
-from strands_ctx.overflow import Overflow, find_overflow
-from strands_ctx.overflow_texts import CLASSES, overflow_texts
-from strands_ctx.overflow_words import even_out, read_number
+from strands_ctx.overflow.recognition import Overflow, find_overflow
+from strands_ctx.overflow.texts import CLASSES, overflow_texts
+from strands_ctx.overflow.words import even_out, read_number
 from tests.support.provider_texts import OTHERS, OVERFLOWS
 
 TOO_LONG = "prompt is too long: 204512 tokens > 200000 maximum"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import add, sub
 
-from .tokens.features import Features, Values, values_of
+from strands_ctx.tokens.features import Features, Values, values_of
 
 _ZERO = values_of(Features())
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .capping import MIN_CAP_BYTES, Weigh, cap_text, cap_tool_result, count_bytes, result_bytes
-from .json_caps import COUNT_KEY, cap_json, shown_json
-from .media_caps import media_bytes, media_of, media_weight, replaced
-from .messages import id_of
-from .notes import recall_text
-from .shares import sparing_shares
-from .types import Block, Keep, Message
+from strands_ctx.messages import id_of
+from strands_ctx.shares import sparing_shares
+from strands_ctx.types import Block, Keep, Message
+
+from .json_values import COUNT_KEY, cap_json, shown_json
+from .media import media_bytes, media_of, media_weight, replaced
+from .results import Weigh, cap_tool_result, result_bytes
+from .rules import recall_text
+from .text import MIN_CAP_BYTES, cap_text, count_bytes
 
 
 def cap_message(

@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Any
 
 from strands_ctx.errors import BudgetError
-from strands_ctx.overflow_texts import CLASSES, CODES
-from strands_ctx.overflow_words import (
+
+from .texts import CLASSES, CODES
+from .words import (
     Overflow,
     even_out,
     is_throttle,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.cap_rules import Cap, CapRules
+from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.messages import shape_of
 from tests.builders import result, user
 

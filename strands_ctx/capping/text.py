@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from .types import Keep
+from strands_ctx.types import Keep
 
 MIN_CAP_BYTES = 64
 """The smallest cap: room for the marker with any size that a text can have, and a few bytes of text."""

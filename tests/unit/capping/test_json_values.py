@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from strands_ctx.json_caps import cap_json, json_text, shown_json
+from strands_ctx.capping.json_values import cap_json, json_text, shown_json
 
 ROWS = [{"id": number, "body": "x" * 400} for number in range(200)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strands_ctx.json_caps import json_text
-from strands_ctx.message_caps import cap_message, cap_texts
+from strands_ctx.capping.json_values import json_text
+from strands_ctx.capping.messages import cap_message, cap_texts
 from tests.builders import assistant, result, texts, use, user
 
 

@@ -6,12 +6,17 @@ both follows the cap of each single result.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .messages import Shape
-from .text_cuts import MIN_CAP_BYTES
-from .types import Keep
+from strands_ctx.messages import Shape
+from strands_ctx.types import Keep
+
+from .text import MIN_CAP_BYTES
+
+PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+"""An id of a call that may be named to a model: it can neither break a line nor look like a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +89,10 @@ class CapRules:
         if not self.exempt_tools:
             return frozenset(shape.result_ids)
         return frozenset(call for call in shape.result_ids if names.get(call) not in self.exempt_tools)
+
+
+def recall_text(recall_tool: str, tool_use_id: str) -> str:
+    """Word the line that names the id of a capped result; empty where the id is not plain or no tool reads it."""
+    if not recall_tool or not PLAIN_ID.fullmatch(tool_use_id):
+        return ""
+    return f"[strands_ctx: all of it can be read with {recall_tool} by id {tool_use_id}]"

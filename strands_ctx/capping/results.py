@@ -1,11 +1,8 @@
-"""Caps: a lossy, marked shortening of the content of tool results, each kind in its own shape.
+"""Caps of one tool result: its items share the cap fairly, small ones whole, each shortened in its own shape.
 
-Texts are cut as :mod:`strands_ctx.text_cuts` says, JSON as :mod:`strands_ctx.json_caps`. Images, documents and video
-are kept or replaced, as :mod:`strands_ctx.media_caps`. The cap of a result is that of all its items together, shared
-fairly: small ones stay whole. Media whose bytes exceed their share become a line of text.
-
-A cap holds whatever the content: what is capped is never larger than the cap nor than what it replaces, is never
-blank, says what is missing, and capping it again changes nothing. Ids, status and other keys stay.
+Media whose bytes exceed their share become a line of text. A cap holds whatever the content: what is capped is never
+larger than the cap nor than what it replaces, is never blank, and says what is missing. Capping it again changes
+nothing. Ids, status and other keys stay.
 """
 
 from __future__ import annotations
@@ -14,26 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
 
-from .errors import ConfigError
-from .json_caps import cap_json, shown_json
-from .media_caps import media_bytes, media_of, replaced
-from .shares import fair_shares
-from .text_cuts import MIN_CAP_BYTES, cap_text, count_bytes, cut_text
-from .types import Keep
+from strands_ctx.errors import ConfigError
+from strands_ctx.shares import fair_shares
+from strands_ctx.types import Keep
+
+from .json_values import cap_json, shown_json
+from .media import media_bytes, media_of, replaced
+from .text import MIN_CAP_BYTES, count_bytes, cut_text
 
 Weigh: TypeAlias = Callable[[str, Mapping[str, Any]], int]
 """How many bytes media count for, from kind and value."""
-
-__all__ = [
-    "MIN_CAP_BYTES",
-    "Weigh",
-    "cap_text",
-    "cap_tool_result",
-    "check_cap",
-    "check_keep",
-    "count_bytes",
-    "result_bytes",
-]
 
 
 def check_cap(parameter: str, value: int | None, *, optional: bool = False) -> None:

@@ -11,15 +11,16 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .cap_rules import Cap, CapRules
+from strands_ctx.capping.media import without_media
+from strands_ctx.capping.messages import cap_message, cap_texts
+from strands_ctx.capping.rules import Cap, CapRules
+from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
+from strands_ctx.tokens.features import Features, message_features
+from strands_ctx.types import Message, Messages, TokenCounter
+
 from .feature_sums import FeatureSums
-from .media_caps import without_media
 from .media_line import MediaLine
-from .message_caps import cap_message, cap_texts
-from .messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
 from .sums import Sums
-from .tokens.features import Features, message_features
-from .types import Message, Messages, TokenCounter
 
 _NO_MESSAGE: Message = {"role": "user", "content": []}
 
