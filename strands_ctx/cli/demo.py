@@ -60,7 +60,7 @@ def demo(
         default_window if window is None else window,
     )
     entrants = contenders()
-    with _quiet():
+    with quiet():
         trials = _run(built, entrants)
     if as_json:
         sys.stdout.write(json.dumps(_document(built, seed, entrants, trials), indent=2, ensure_ascii=False) + "\n")
@@ -106,7 +106,8 @@ def _document(
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Silence warnings and the loggers of Strands and of this library."""
     # Runs that fail are what the table shows; the host would log each as an error as well.
     loggers = [logging.getLogger(name) for name in ("strands", "strands_ctx")]
     levels = [logger.level for logger in loggers]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
 from textwrap import fill
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -15,14 +16,17 @@ from strands_ctx.analysis.contender import Contender
 from strands_ctx.analysis.trial import Trial
 from strands_ctx.analysis.workloads.workload import Workload
 
+Measured = TypeVar("Measured")
+"""What a row shows: a ``Trial``, or the like of another demo."""
+
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Generic[Measured]):
     """One column of the table.
 
     Attributes:
         heading: Short heading.
-        field: The field of ``Trial`` that it shows.
+        field: The field that it shows.
         meaning: What it says, its unit, and whether it is exact or an estimate.
         cell: Makes the cell's text.
     """
@@ -30,10 +34,11 @@ class Column:
     heading: str
     field: str
     meaning: str
-    cell: Callable[[Trial], str]
+    cell: Callable[[Measured], str]
 
 
-def _yes(value: bool) -> str:
+def yes_or_no(value: bool) -> str:
+    """Write a truth value as a cell's text."""
     return "yes" if value else "no"
 
 
@@ -41,14 +46,14 @@ def _ratio(trial: Trial) -> str:
     return "-" if trial.cost_over_floor_ratio is None else f"{trial.cost_over_floor_ratio:.2f}"
 
 
-_COLUMNS = (
-    Column("done", "completes", "every prompt was answered", lambda t: _yes(t.completes)),
+_COLUMNS: tuple[Column[Trial], ...] = (
+    Column("done", "completes", "every prompt was answered", lambda t: yes_or_no(t.completes)),
     Column("calls", "calls_made", "tool calls that were executed (exact)", lambda t: str(t.calls_made)),
     Column(
         "slice",
         "delta_ok",
         "agent.messages[start of the run:] is what the run appended: checked by DeltaAnchor and by a recording",
-        lambda t: _yes(t.delta_ok),
+        lambda t: yes_or_no(t.delta_ok),
     ),
     Column(
         "kept",
@@ -63,7 +68,10 @@ _COLUMNS = (
         lambda t: str(t.results_whole_in_log),
     ),
     Column(
-        "task", "task_in_last_call", "the last model call held the user's task", lambda t: _yes(t.task_in_last_call)
+        "task",
+        "task_in_last_call",
+        "the last model call held the user's task",
+        lambda t: yes_or_no(t.task_in_last_call),
     ),
     Column(
         "seen",
@@ -93,7 +101,7 @@ _COLUMNS = (
 )
 
 
-def legend() -> tuple[Column, ...]:
+def legend() -> tuple[Column[Trial], ...]:
     """List the columns with what they mean.
 
     Returns:
@@ -117,11 +125,23 @@ def print_table(workload: Workload, seed: int, entrants: Sequence[Contender], tr
     )
     headings = ["manager", *(column.heading for column in _COLUMNS)]
     rows = [[trial.contender, *(column.cell(trial) for column in _COLUMNS)] for trial in trials]
+    print_rows(title, headings, rows)
+    failed = [(trial.contender, trial.error) for trial in trials if trial.error is not None]
+    print_meanings(entrants, _COLUMNS, failed)
+
+
+def print_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: drawn on a terminal, plain elsewhere.
+
+    Args:
+        title: The line above it.
+        headings: Heading of each column.
+        rows: A text for each column of each row.
+    """
     if sys.stdout.isatty():
         _print_drawn(title, headings, rows)
     else:
         _print_plain(title, headings, rows)
-    _print_meanings(entrants, trials)
 
 
 def _print_drawn(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -167,14 +187,22 @@ def _folded(line: str) -> str:
     return fill(line, get_terminal_size().columns, subsequent_indent=" " * indent, drop_whitespace=True) or line
 
 
-def _print_meanings(entrants: Sequence[Contender], trials: Sequence[Trial]) -> None:
+def print_meanings(
+    entrants: Sequence[Contender], columns: Sequence[Column[Any]], failed: Sequence[tuple[str, str]]
+) -> None:
+    """Print what the rows and columns mean, and what ended runs early.
+
+    Args:
+        entrants: The contenders.
+        columns: The columns after the first.
+        failed: A contender's name and the error's line, for each run that ended early.
+    """
     width = max(len(contender.name) for contender in entrants)
     lines = ["", "Rows: how the agent's context was managed."]
     lines += [f"  {contender.name.ljust(width)}  {contender.summary}" for contender in entrants]
     lines += ["", "Columns: what the run came to. No number is an estimate."]
-    lines += [f"  {column.heading.ljust(width)}  {column.meaning}" for column in _COLUMNS]
-    failed = [trial for trial in trials if trial.error is not None]
+    lines += [f"  {column.heading.ljust(width)}  {column.meaning}" for column in columns]
     if failed:
         lines += ["", "Runs that ended early:"]
-        lines += [f"  {trial.contender.ljust(width)}  {trial.error}" for trial in failed]
+        lines += [f"  {name.ljust(width)}  {error}" for name, error in failed]
     sys.stdout.write("\n".join(map(_folded, lines)) + "\n")

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from .ledger import Capped, Ledger
+from typing import TYPE_CHECKING
+
+from strands_ctx._lazy import facade
+
+if TYPE_CHECKING:
+    from strands_ctx.ledger.ledger import Capped as Capped
+    from strands_ctx.ledger.ledger import Ledger as Ledger
 
 __all__ = ["Capped", "Ledger"]
+
+_HOMES = {
+    "Capped": "ledger",
+    "Ledger": "ledger",
+}
+
+__getattr__, __dir__ = facade(globals(), _HOMES)

@@ -16,6 +16,10 @@ from ._truncation import has_stalled, is_truncated, warn_of_truncation
 
 logger = logging.getLogger(__name__)
 
+CACHED_APART = ("Anthropic", "Bedrock")
+"""Parts of the names of model classes whose providers report cached tokens apart, so that an ambiguous usage may be so
+too; of others, OpenAI's for one, cached tokens are part of the input. Source: ``strands.models``, 1.51 to 1.62."""
+
 LOUD_REASONS = ("newest", "overflow")
 """Plans that cost something: what the model has not seen whole yet was capped, or the provider refused a view."""
 
@@ -78,10 +82,11 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
     pending, state.pending = state.pending, None
     usage = _usage_of(answer)
     outcome = "overflow" if overflow else "failed" if answer is None else "complete"
-    billed = prompt_tokens(usage, near_tokens=pending.receipt.view_tokens)
+    near = pending.receipt.view_tokens if any(name in state.model_key for name in CACHED_APART) else None
+    billed = prompt_tokens(usage, near_tokens=near)
     receipt = replace(pending.receipt, billed_tokens=billed, outcome=outcome)
-    if usage is not None and billed is not None:
-        receipt = replace(receipt, silently_truncated=_learn(state, pending, usage, billed))
+    if billed is not None:
+        receipt = replace(receipt, silently_truncated=_learn(state, pending, billed))
     state.receipts.append(receipt)
     record_receipt(receipt)
     logger.debug(
@@ -94,7 +99,7 @@ def close_receipt(state: AgentState, answer: Any, *, overflow: bool) -> Receipt 
     return receipt
 
 
-def _learn(state: AgentState, pending: Pending, usage: dict[str, Any], billed_tokens: int) -> bool:
+def _learn(state: AgentState, pending: Pending, billed_tokens: int) -> bool:
     """Calibrate by a bill, unless the server cut the prompt: then warn once a run. Tell whether it did."""
     memory, features = state.memory(state.model_key), pending.features
     stalled = _goes_on(state, pending.receipt) and has_stalled(memory.calibration, features, billed_tokens)
@@ -103,7 +108,9 @@ def _learn(state: AgentState, pending: Pending, usage: dict[str, Any], billed_to
         state.truncation_told = True
         warn_of_truncation(pending.receipt.view_tokens, billed_tokens)
     if not truncated and not stalled:
-        state.models[memory.key] = replace(memory, calibration=memory.calibration.observe(features, usage))
+        state.models[memory.key] = replace(
+            memory, calibration=memory.calibration.observe(features, {"inputTokens": billed_tokens})
+        )
     return truncated
 
 

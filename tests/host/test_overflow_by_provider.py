@@ -40,7 +40,6 @@ UNBOUNDED = {
 }
 
 TOO_LONG = "prompt is too long: 203470 tokens > 200000 maximum"
-NOT_YET = "Strands lets it escape, and the managers do not retry it yet"
 
 
 class Case(NamedTuple):
@@ -165,11 +164,9 @@ def name_of(case: Any) -> str:
     return f"{case.provider}-{case.status}-{case.text[:24]}{'-in stream' if case.in_stream else ''}"
 
 
-def marked(cases: list[Any], mapped: Any) -> list[Any]:
-    """The cases, a manager with each in turn; those that nobody recovers yet are marked so."""
-    waits = pytest.mark.xfail(strict=True, reason=NOT_YET)
-    pairs = zip(cases, cycle(sorted(UNBOUNDED)), strict=False)
-    return [pytest.param(case, kind, marks=[] if mapped(case) else [waits]) for case, kind in pairs]
+def with_managers(cases: list[Any]) -> list[tuple[Any, str]]:
+    """The cases, a manager with each in turn."""
+    return [*zip(cases, cycle(sorted(UNBOUNDED)), strict=False)]
 
 
 @pytest.fixture
@@ -239,7 +236,7 @@ def test_what_a_provider_says_is_recognised_at_the_hook(case, server):
     assert (case.mapped, case.kind) == (isinstance(told, ContextWindowOverflowException), found and found.kind)
 
 
-@pytest.mark.parametrize(("case", "kind"), marked(CASES, lambda case: case.mapped), ids=name_of)
+@pytest.mark.parametrize(("case", "kind"), with_managers(CASES), ids=name_of)
 def test_a_refusal_is_recovered_and_the_log_stays_whole(case, kind, server):
     """The same call is made once more, with less; the run completes and no message of the log changes."""
     model = PROVIDERS[case.provider].model(server)
@@ -263,7 +260,7 @@ def test_what_bedrock_says_is_recognised_at_the_hook(text, mapped, in_stream, be
 
 
 @pytest.mark.parametrize("in_stream", [False, True], ids=["http", "in stream"])
-@pytest.mark.parametrize(("text", "kind"), marked([*BEDROCK], BEDROCK.get))
+@pytest.mark.parametrize(("text", "kind"), with_managers([*BEDROCK]))
 def test_a_refusal_of_bedrock_is_recovered(text, in_stream, kind, bedrock):
     """Both ways, by the strict rules of the service."""
     bedrock.fail(Fault(text, in_stream=in_stream))
