@@ -98,9 +98,12 @@ class Recovery:
 
     def _shrink(self, state: AgentState, call: Call, overflow: Overflow, error: BaseException | None) -> bool:
         refused, memory = state.receipts[-1].view_tokens, state.memory(state.model_key)
-        fitting = _fitting_tokens(refused, overflow, call.model)
-        attempt = min(int(refused * RETRY_RATIO), int(fitting * FIT_RATIO))
+        largest, fitting = int(refused * RETRY_RATIO), _fitting_tokens(refused, overflow, call.model)
+        attempt = min(largest, int(fitting * FIT_RATIO))
         obstacle = self._planner.obstacle(state, call, attempt)
+        if obstacle is not None and attempt < largest:  # the numbers may be wrong, and there is a smaller view
+            attempt, fitting = largest, refused
+            obstacle = self._planner.obstacle(state, call, attempt)
         if obstacle is not None:
             _add_note(error, f"strands_ctx: a view of about {refused:,} tokens (estimate) was refused; {obstacle}")
             return False

@@ -190,14 +190,18 @@ def collected():
     gc.collect()
 
 
-def history() -> list[dict[str, Any]]:
-    """Turns that were answered, each with a tool's result."""
+IMAGE = {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n\x1a\n" + bytes(2_000)}}}
+
+
+def history(kind: str = "tokens") -> list[dict[str, Any]]:
+    """Turns that were answered, each with a tool's result, and with an image where images are too many."""
     messages: list[dict[str, Any]] = []
+    pictures = [IMAGE] if kind == "images" else []
     for number in range(6):
         call = {"toolUseId": f"call_{number}", "name": "fetch", "input": {"size": 3_000}}
         result = {"toolUseId": f"call_{number}", "status": "success", "content": [{"text": text_of(3_000, number)}]}
         messages += [
-            {"role": "user", "content": [{"text": f"Fetch number {number}."}]},
+            {"role": "user", "content": [{"text": f"Fetch number {number}."}, *copy.deepcopy(pictures)]},
             {"role": "assistant", "content": [{"text": "I fetch it."}, {"toolUse": call}]},
             {"role": "user", "content": [{"toolResult": result}]},
             {"role": "assistant", "content": [{"text": text_of(300, number)}]},
@@ -217,9 +221,9 @@ def call_once(model: Any) -> BaseException | None:
     return told[0]
 
 
-def recover(kind: str, model: Any) -> tuple[Any, ...]:
+def recover(kind: str, model: Any, too_large: str = "tokens") -> tuple[Any, ...]:
     """Run an agent with a long history whose first call is refused; return what a recovery looks like."""
-    before = history()
+    before = history(too_large)
     rig = Rig(kind, manager=UNBOUNDED[kind](), model=model, messages=copy.deepcopy(before), retry_strategy=None)
     result = rig.run("And now?", "Fine.")
     log = [{"role": message["role"], "content": message["content"]} for message in rig.agent.messages]
@@ -242,7 +246,11 @@ def test_a_refusal_is_recovered_and_the_log_stays_whole(case, kind, server):
     model = PROVIDERS[case.provider].model(server)
     server.refuse(case.refusal)
     expected = ("end_turn", len(history()) + 2, True, [])
-    assert (expected, 2, True) == (recover(kind, model), len(server.sizes), server.sizes[1] < server.sizes[0])
+    assert (expected, 2, True) == (
+        recover(kind, model, case.kind),
+        len(server.sizes),
+        server.sizes[1] < server.sizes[0],
+    )
 
 
 @pytest.mark.parametrize("in_stream", [False, True], ids=["http", "in stream"])
@@ -265,7 +273,10 @@ def test_a_refusal_of_bedrock_is_recovered(text, in_stream, kind, bedrock):
     """Both ways, by the strict rules of the service."""
     bedrock.fail(Fault(text, in_stream=in_stream))
     expected = ("end_turn", len(history()) + 2, True, [])
-    assert (expected, ["failed", "answered"]) == (recover(kind, bedrock.model()), bedrock.outcomes())
+    assert (expected, ["failed", "answered"]) == (
+        recover(kind, bedrock.model(), OVERFLOWS[text].kind),
+        bedrock.outcomes(),
+    )
 
 
 @pytest.mark.parametrize(("provider", "kind"), PAIRS)
