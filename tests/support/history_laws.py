@@ -31,7 +31,7 @@ BUDGET_RATIOS = (3.0, 0.9, 0.5, 0.2)
 ABSURD_TOKENS = (1, 60, 400)
 """Budgets that hardly anything fits; one of them is tried."""
 
-MERGED_RATIO = 1.001
+MERGED_RATIO = 1.005
 """Where a repair merges two messages, the margin is that of the view before it."""
 
 MODEL_KEY = "object//None"
