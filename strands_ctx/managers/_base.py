@@ -24,7 +24,7 @@ from strands_ctx import _host
 from strands_ctx.errors import BudgetError, HistoryError
 from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import shape_of
-from strands_ctx.overflow.recognition import Overflow, find_overflow
+from strands_ctx.overflow import Overflow
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
 from strands_ctx.tokens import TiktokenCounter
@@ -38,7 +38,7 @@ from ._omitting import Omitting, OnOmit
 from ._parking import Parking, removed_count
 from ._planning import Call, Decision, Planner
 from ._receipting import abandon_receipt, close_receipt, open_receipt
-from ._recovery import Recovery, overflow_of
+from ._recovery import Recovery, overflow_of, recognised
 from ._state import AgentState
 
 if TYPE_CHECKING:
@@ -144,10 +144,8 @@ class ViewManager(NullConversationManager):
             Exception: ``e`` itself, if it is our own budget error or no smaller view can be made.
         """
         state = self._state(agent)
-        if isinstance(e, BudgetError):
-            raise e
-        overflow = find_overflow(e) or Overflow("tokens")
-        if not self._recovery.prepare(state, _call_of(agent), overflow, e) and e is not None:
+        overflow = Overflow("tokens") if e is None else recognised(e)
+        if (overflow is None or not self._recovery.prepare(state, _call_of(agent), overflow, e)) and e is not None:
             raise e
 
     def get_state(self) -> dict[str, Any]:

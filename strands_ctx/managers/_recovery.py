@@ -38,14 +38,18 @@ WINDOW_STOP = "model_context_window_exceeded"
 
 
 def overflow_of(event: AfterModelCallEvent) -> Overflow | None:
-    """Recognise an overflow: the host's own exception, a provider's error that it lets through, or a stop reason.
+    """Recognise an overflow in what became of a call: an error, or the stop reason of an answer."""
+    if event.exception is not None:
+        return recognised(event.exception)
+    return Overflow("tokens") if getattr(event.stop_response, "stop_reason", None) == WINDOW_STOP else None
 
-    The host takes some throttles for overflows: those of OpenAI-compatible services that say "too many tokens".
+
+def recognised(error: BaseException) -> Overflow | None:
+    """Recognise an overflow: the host's own exception, or a provider's error that it lets through.
+
+    Our own budget error is none. The host takes some throttles for overflows: those of OpenAI-compatible services that
+    say "too many tokens".
     """
-    error = event.exception
-    if error is None:
-        stopped = getattr(event.stop_response, "stop_reason", None) == WINDOW_STOP
-        return Overflow("tokens") if stopped else None
     if isinstance(error, BudgetError):
         return None
     found = find_overflow(error)

@@ -110,7 +110,7 @@ def test_the_next_view_after_the_second_restart_has_the_same_bytes(foreign, stor
     """State adopted from another manager and state of ours live side by side."""
     saved_under(foreign, store())
     live = reopened("suffix", store())
-    live.run("And now?", *fetches(1_500, 1_600, 1_700, 1_800), "Fetched.")
+    live.run("And now?", *fetches(1_500, 1_600, 1_700, 300), "Fetched.")
     restarted = reopened("suffix", store())
     views = [contents(rig.manager.view(rig.agent)) for rig in (live, restarted)]
     assert (True, views[0]) == (len(views[0]) < len(live.agent.messages), views[1])

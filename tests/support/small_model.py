@@ -20,7 +20,7 @@ OWN = ("CapToolResults", "BudgetSuffix", "PerTurn")
 WORKLOAD = small_workload()
 """What the real model is given to do: somewhat more than its window holds, as every token takes time."""
 
-LONG_WORKLOADS = tuple(small_workload(seed, (2, 7, 3, 3)) for seed in (7, 11, 23))
+LONG_WORKLOADS = tuple(small_workload(seed, (2, 7, 7, 7, 7, 7)) for seed in (7, 11, 23))
 """Several windows full, for the model that only counts."""
 
 
