@@ -149,7 +149,7 @@ class ViewManager(NullConversationManager):
             raise e
 
     def get_state(self) -> dict[str, Any]:
-        """Return what a session stores: small JSON that changes only when a boundary moves."""
+        """Return what a session stores: small JSON that changes when a boundary moves or a run ends."""
         agents = [reference() for reference in self._states.keyrefs()]  # a list made at once: other threads add agents
         live = [self._state(agent) for agent in agents if agent is not None]
         return {**super().get_state(), **self._parking.to_state(live)}
@@ -269,6 +269,7 @@ class ViewManager(NullConversationManager):
         state = self._state(event.agent)
         state.in_run = state.checked = state.retrying = state.recovering = state.truncation_told = False
         state.attempt_tokens = None
+        state.settle()
         state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
         if not state.goes_on:
             self._log_caps.apply(state, event.agent.messages, len(event.agent.messages))

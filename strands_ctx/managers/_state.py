@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from strands_ctx.digests import digest
@@ -66,7 +66,7 @@ class StoredView:
     Attributes:
         fingerprint: Tells the log that they belong to.
         boundaries: The boundaries.
-        memory: What was known of the model when a boundary last moved.
+        memory: What was known of the model when a boundary last moved or a run last ended.
         inner: Indices after the cut of prompts that open no turn.
     """
 
@@ -221,7 +221,7 @@ class AgentState:
         self.ledger.inner.clear()
 
     def stand(self, boundaries: Boundaries) -> None:
-        """Let boundaries stand for the next calls; what a session stores changes only when they move."""
+        """Let boundaries stand for the next calls; what a session stores of them changes only when they move."""
         if boundaries == self.boundaries:
             return
         self.boundaries = boundaries
@@ -234,6 +234,11 @@ class AgentState:
             memory=self.memory(self.model_key),
             inner=tuple(sorted(index for index in self.ledger.inner if index >= boundaries.cut)),
         )
+
+    def settle(self) -> None:
+        """Let what a session stores hold what was learnt in a run that has ended: the next view is then the same."""
+        if self.stored is not None:
+            self.stored = replace(self.stored, memory=self.memory(self.model_key))
 
     def count_inputs(self, system_prompt: SystemPrompt, specs: list[ToolSpec]) -> tuple[int, int]:
         """Count system prompt and tools, anew only when they changed."""
