@@ -18,11 +18,8 @@ from .shares import fair_shares
 KEPT_RATIO = 0.75
 """Share of a hard limit that older messages may fill before they give way to a large newest result."""
 
-UNSEEN_RATIO = 0.1
-"""Share of the newest results left free when they are capped to fill a limit: how far off their count may be."""
-
-SURE_RATIO = 0.05
-"""Share of the newest results that a view has to leave free to be sent without capping them."""
+UNSEEN_RATIO = 0.05
+"""Share of the newest results left free when they are capped to fill a limit, beside the margin of the estimate."""
 
 RETURN_RATIO = 0.85
 """Share of the trigger below which a log that was cut is sent whole again: a scale that wavers must not undo a cut."""
@@ -58,8 +55,7 @@ def plan_view(
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")
     boundaries = _under(policy, _advance(drafts, limits, standing), len(ledger))
-    unseen = drafts.unseen_tokens(boundaries, limits.hard_tokens)
-    if drafts.tokens(boundaries) + int(unseen * SURE_RATIO) <= limits.hard_tokens:
+    if drafts.tokens(boundaries) <= limits.hard_tokens:
         return drafts.plan(boundaries, _moved(standing, boundaries))
     shrinks = _shrink(drafts, boundaries, limits)
     return drafts.plan(boundaries, "newest" if shrinks else _moved(standing, boundaries), shrinks)
