@@ -8,7 +8,7 @@ only if that can't run a tool twice.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from traceback import walk_stack
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,16 @@ class Attempts:
         self._sight = Sight()
         watch(agent, self._sight)
 
+    @property
+    def overflow(self) -> BaseException | None:
+        """The overflow of a model call that no answer followed, or None."""
+        return self._sight.overflow
+
+    @property
+    def added(self) -> Collection[Any]:
+        """Keys of the messages that the host added to the log, also of those that are no longer there."""
+        return self._sight.added.keys()
+
     def limits(self) -> Any:
         """Return the caps of the next invocation; what the host should refuse is handed on as it is."""
         if self._refused is not None:
@@ -80,7 +90,7 @@ class Attempts:
         last of them is what ended the run.
         """
         if self._sight.error is not None and not self._sight.answered and self._ended_by_us(ending):
-            return Ending.of_exception(self._sight.error)
+            return Ending.of_exception(self._sight.error, self._sight.overflow)
         return ending
 
     def _ended_by_us(self, ending: Ending) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strands_ctx.errors import BudgetError
-from strands_ctx.overflow.recognition import find_overflow
+from strands_ctx.overflow.recognition import find_call_overflow
 
-from .outcome import Reason, Status, chain_of
+from .outcome import Reason, Status, causes_of, chain_of
 
 if TYPE_CHECKING:
     from strands.agent import AgentResult
@@ -61,12 +61,17 @@ class Ending:
         return cls(status, reason, result=result)
 
     @classmethod
-    def of_exception(cls, raised: BaseException) -> Ending:
-        """Read an exception."""
+    def of_exception(cls, raised: BaseException, overflow: BaseException | None = None) -> Ending:
+        """Read an exception.
+
+        Args:
+            raised: The exception.
+            overflow: The overflow of a model call that no answer followed, or None.
+        """
         if isinstance(raised, STOPS):
             return cls("cancelled", "cancelled", error=raised, raised=raised)
         error = unwrapped(raised)
-        return cls("partial", reason_of(error), error=error, raised=raised)
+        return cls("partial", reason_of(error, overflow), error=error, raised=raised)
 
 
 def unwrapped(raised: BaseException) -> BaseException:
@@ -78,8 +83,12 @@ def unwrapped(raised: BaseException) -> BaseException:
     return raised
 
 
-def reason_of(error: BaseException) -> Reason:
-    """Say which kind of early end an exception is."""
+def reason_of(error: BaseException, overflow: BaseException | None = None) -> Reason:
+    """Say which kind of early end an exception is.
+
+    Words alone make no overflow: those of a hook or a tool may be about something else. Nor does what the host was
+    handling when the error came up: it calls the model again while it handles an overflow, and that may have answered.
+    """
     from strands.types.exceptions import (
         ContextWindowOverflowException,
         MaxTokensReachedException,
@@ -96,6 +105,16 @@ def reason_of(error: BaseException) -> Reason:
         return "throttled"
     if isinstance(error, RecursionError):
         # A manager that never makes progress lets the host recurse from one overflow to the next.
-        overflowed = any(isinstance(link, ContextWindowOverflowException) for link in chain_of(error))
-        return "overflow" if overflowed else "recursion"
-    return "error" if find_overflow(error) is None else "overflow"
+        return "recursion" if overflow is None else "overflow"
+    if any(isinstance(link, ContextWindowOverflowException) for link in causes_of(error)):
+        return "overflow"
+    return "overflow" if overflow is not None and any(link is overflow for link in chain_of(error)) else "error"
+
+
+def is_overflow(error: BaseException) -> bool:
+    """Tell whether what a model call raised is an overflow, by the host's class or by its words."""
+    from strands.types.exceptions import ContextWindowOverflowException
+
+    if isinstance(error, (BudgetError, RecursionError)):
+        return False
+    return isinstance(error, ContextWindowOverflowException) or find_call_overflow(error) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from strands_ctx.anchor import DeltaAnchor
@@ -12,6 +12,7 @@ from strands_ctx.receipts import Receipt
 from strands_ctx.types import Message, Messages
 
 from ._endings import Ending
+from ._watch import message_key
 from .outcome import HarvestedResult, ResultBank, ResultRecord, RunOutcome, RunUsage
 
 if TYPE_CHECKING:
@@ -37,17 +38,18 @@ class Marks:
         self._calls = max((receipt.call for receipt in _receipts(agent)), default=0)
         self._usage: dict[str, int] = {**agent.event_loop_metrics.accumulated_usage}  # type: ignore[dict-item]
 
-    def harvest(self, ending: Ending, resumes: int) -> RunOutcome:
+    def harvest(self, ending: Ending, resumes: int, added: Collection[Any]) -> RunOutcome:
         """Return what was achieved since the marks; the agent is only read.
 
         Args:
             ending: How the run ended.
             resumes: How often it was taken up again.
+            added: Keys of the messages that the host announced.
 
         Returns:
             The outcome.
         """
-        new_messages, anchor_error = self._delta()
+        new_messages, anchor_error = self._delta(added)
         tool_results, origin = self._tool_results(new_messages)
         return RunOutcome(
             status=ending.status,
@@ -65,9 +67,17 @@ class Marks:
             resumes=resumes,
         )
 
-    def _delta(self) -> tuple[Messages | None, AnchorError | None]:
+    def _delta(self, added: Collection[Any]) -> tuple[Messages | None, AnchorError | None]:
         try:
-            return self._anchor.delta(self._agent), None
+            delta = self._anchor.delta(self._agent)
+            # Input that the host merged into the message before the mark is announced, but is no message of its own.
+            before = self._agent.messages[: self._anchor.start][-1:]
+            announced = len(set(added) - {message_key(message) for message in before})
+            if announced > len(delta):
+                raise AnchorError(
+                    "added_messages", announced, len(delta), "messages that the run added were removed from the log"
+                )
+            return delta, None
         except AnchorError as error:
             logger.warning("change=<%s> | the messages that the run added can't be told", error.change)
             return None, error
@@ -78,7 +88,11 @@ class Marks:
         logged = None if new_messages is None else _logged_results(new_messages, self._agent.messages)  # type: ignore[arg-type]
         if self._bank is None:
             return logged, (None if logged is None else "log")
-        banked = self._bank.get_results(agent=self._agent)[self._banked :]
+        try:
+            banked = self._bank.get_results(agent=self._agent)[self._banked :]
+        except Exception as error:  # noqa: BLE001 - a bank that fails now must not cost what the run achieved
+            logger.warning("error=<%s> | the bank can't be read, results are those of the log", type(error).__name__)
+            return logged, (None if logged is None else "log")
         if logged and not banked:
             logger.warning("results=<%d> | the bank holds none of them, is it a hook of this agent?", len(logged))
             return logged, "log"
@@ -98,9 +112,14 @@ class Marks:
 
 
 def _receipts(agent: Agent) -> list[Receipt]:
-    """Return the receipts that a manager of this library holds of an agent."""
-    receipts = getattr(agent.conversation_manager, "receipts", None)
-    return list(receipts(agent)) if callable(receipts) else []
+    """Return the receipts that a manager of this library holds of an agent; another's ``receipts`` may be anything."""
+    try:
+        receipts = getattr(agent.conversation_manager, "receipts", None)
+        held = list(receipts(agent)) if callable(receipts) else []
+    except Exception as error:  # noqa: BLE001 - whatever a foreign manager calls so
+        logger.warning("error=<%s> | the manager's receipts can't be read", type(error).__name__)
+        return []
+    return [receipt for receipt in held if isinstance(receipt, Receipt)]
 
 
 def _last_answer(new_messages: Messages | None) -> Message | None:

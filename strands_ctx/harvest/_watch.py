@@ -6,6 +6,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
+from ._endings import is_overflow
+from ._origin import is_of_hook
+
 if TYPE_CHECKING:
     from strands import Agent
     from strands.hooks import AfterModelCallEvent, BeforeInvocationEvent, BeforeToolCallEvent, MessageAddedEvent
@@ -20,10 +23,13 @@ class Sight:
         begun: Ids of the tool calls that began.
         answered: Whether the log got an answer of the model.
         error: What the last model call raised, or None.
+        overflow: The last overflow that a model call raised itself, until one is answered or fails otherwise.
+        added: Keys of the messages that the host announced, over all invocations.
     """
 
     def __init__(self) -> None:
         """See nothing yet."""
+        self.added: dict[Any, Any] = {}
         self.begin(None, None)
 
     def begin(self, caps: dict[str, int] | None, cycles: int | None) -> None:
@@ -35,6 +41,13 @@ class Sight:
         self.begun: set[str] = set()
         self.answered = False
         self.error: Exception | None = None
+        self.overflow: Exception | None = None
+
+    def on_answer(self, agent: Any, error: Exception | None) -> None:
+        """Remember how a model call ended; a recursion that ends may only be that of the overflows before it."""
+        self.error = error
+        if not isinstance(error, RecursionError):
+            self.overflow = error if error is not None and _is_overflow_of_call(error, agent) else None
 
     def _turns_at(self, spent: int) -> int:
         ours = spent + (self.cycles or 0)
@@ -69,6 +82,18 @@ def watch(agent: Agent, sight: Sight) -> None:
         agent.hooks.add_callback(BeforeToolCallEvent, _on_tool_call)
 
 
+def message_key(message: Any) -> Any:
+    """Return what stays of a message when the host replaces it by a longer one: its tracking id, else itself."""
+    return message.get("tracking_id") or id(message)
+
+
+def _is_overflow_of_call(error: Exception, agent: Any) -> bool:
+    from strands.types.exceptions import ContextWindowOverflowException
+
+    by_class = isinstance(error, ContextWindowOverflowException)
+    return is_overflow(error) and (by_class or not is_of_hook(error, agent))
+
+
 def _sights(agent: Any) -> list[Sight]:
     sights = (reference() for reference in _watched.get(agent, ()))
     return [sight for sight in sights if sight is not None]
@@ -82,11 +107,12 @@ def _on_pass(event: BeforeInvocationEvent) -> None:
 def _on_message(event: MessageAddedEvent) -> None:
     for sight in _sights(event.agent):
         sight.answered |= event.message["role"] == "assistant"
+        sight.added[message_key(event.message)] = event.message
 
 
 def _on_answer(event: AfterModelCallEvent) -> None:
     for sight in _sights(event.agent):
-        sight.error = event.exception
+        sight.on_answer(event.agent, event.exception)
 
 
 def _on_tool_call(event: BeforeToolCallEvent) -> None:

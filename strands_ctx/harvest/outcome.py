@@ -187,6 +187,16 @@ def attach_outcome(error: BaseException | None, outcome: RunOutcome) -> None:
         return
 
 
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and those that it was raised from on purpose, each once."""
+    seen = set[int]()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__
+
+
 def chain_of(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and those that it came from, each once."""
     waiting, seen = [error], set[int]()

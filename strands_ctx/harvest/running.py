@@ -11,6 +11,7 @@ from strands_ctx.errors import ConfigError
 from ._attempts import Attempts, stack_frames
 from ._endings import Ending
 from ._marks import Marks
+from ._origin import is_refusal
 from .outcome import AgentBusyError, ResultBank, RunOutcome, attach_outcome
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from strands.agent import AgentResult
 
 logger = logging.getLogger(__name__)
+
+_OF_AGENT = ("conversation_manager", "event_loop_metrics", "hooks", "invoke_async", "messages")
 
 T = TypeVar("T")
 Invoke = Callable[..., Awaitable["AgentResult"]]
@@ -49,8 +52,8 @@ def run(
 
     Raises:
         AgentBusyError: If the agent is already running.
-        ConfigError: If ``max_resumes`` is negative, ``bank`` has no ``get_results``, or an ``idempotency_token``
-            would share one run between two callers.
+        ConfigError: If ``agent`` is no agent, ``max_resumes`` is negative, ``bank`` has no ``get_results``, or an
+            ``idempotency_token`` would share one run between two callers.
         BaseException: What stops a run from outside, such as ``KeyboardInterrupt``, with the outcome on it.
 
     Example:
@@ -65,6 +68,7 @@ def run(
     async def invoke(prompt: Any, **arguments: Any) -> AgentResult:
         return agent(prompt, **arguments)
 
+    _check_agent(agent)
     # The host gives each synchronous invocation a thread, and with it a stack of its own.
     started = _Run(agent, invoke, bank=bank, max_resumes=max_resumes, outer_frames=0, invocation=invocation)
     return _without_waiting(started.to_its_end(prompt, reraise=reraise))
@@ -97,7 +101,9 @@ async def run_async(
         ConfigError: As :func:`run`.
         BaseException: What stops a run from outside, ``asyncio.CancelledError`` above all, with the outcome on it.
     """
-    frames, invoke = stack_frames(), agent.invoke_async
+    frames = stack_frames()
+    _check_agent(agent)
+    invoke = agent.invoke_async
     started = _Run(agent, invoke, bank=bank, max_resumes=max_resumes, outer_frames=frames, invocation=invocation)
     return await started.to_its_end(prompt, reraise=reraise)
 
@@ -138,7 +144,7 @@ class _Run:
         while self._attempts.goes_on(ending):
             logger.debug("resumes=<%d> | run taken up again in the same log", self._attempts.resumes)
             ending = await self._attempt(None)
-        outcome = self._marks.harvest(self._attempts.final(ending), self._attempts.resumes)
+        outcome = self._harvest(self._attempts.final(ending))
         if reraise and outcome.raised is not None:
             for error in {id(error): error for error in (outcome.error, outcome.raised)}.values():
                 attach_outcome(error, outcome)
@@ -151,15 +157,26 @@ class _Run:
         try:
             result = await self._invoke(prompt, limits=self._attempts.limits(), **self._invocation)
         except ConcurrencyException as error:
-            if self._attempts.resumes == 0:
+            if self._attempts.resumes == 0 and is_refusal(error, self._agent):
                 raise AgentBusyError(self._agent.name) from error
-            return Ending.of_exception(error)
+            return self._ended_by(error)
         except Exception as error:  # noqa: BLE001 - whatever ended the run is handed on with what was achieved
-            return Ending.of_exception(error)
+            return self._ended_by(error)
         except BaseException as stop:
-            attach_outcome(stop, self._marks.harvest(Ending.of_exception(stop), self._attempts.resumes))
+            attach_outcome(stop, self._harvest(self._ended_by(stop)))
             raise
         return Ending.of_result(result)
+
+    def _ended_by(self, error: BaseException) -> Ending:
+        return Ending.of_exception(error, self._attempts.overflow)
+
+    def _harvest(self, ending: Ending) -> RunOutcome:
+        return self._marks.harvest(ending, self._attempts.resumes, self._attempts.added)
+
+
+def _check_agent(agent: Any) -> None:
+    if isinstance(agent, type) or not all(hasattr(agent, name) for name in _OF_AGENT):
+        raise ConfigError("agent", agent, "must be one strands.Agent; of a swarm or a graph, run each agent")
 
 
 def _check(bank: Any, max_resumes: Any, invocation: dict[str, Any]) -> None:

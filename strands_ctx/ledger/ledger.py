@@ -1,4 +1,4 @@
-"""What is known of each message of one log, kept between calls: work per call grows with what is new.
+"""The ledger of one log: it counts what is new or changed, and answers for any range and level of caps.
 
 The host hands every model call a fresh deep copy of the log. Strings survive a deep copy as the same objects, so
 comparing the copy with the last one costs next to nothing, and only messages that are new or were changed in place

@@ -1,4 +1,4 @@
-"""Recognise the provider errors that mean a request was too large, and those that only sound like it.
+"""Walk an error and all that it wraps, and weigh words, codes and status: is it an overflow, and of what?
 
 Pure: no provider's package is imported; errors are read by the attributes that the real SDKs give them.
 """
@@ -41,6 +41,9 @@ MAX_FIELDS = 400
 OTHER_STATUSES = frozenset({401, 402, 403, 429})
 """HTTP statuses that are never an overflow: key, purse, permission, rate."""
 
+HANDLED_CLASS = "ContextWindowOverflowException"
+"""What the host handles while it calls the model again."""
+
 _OTHER_CLASSES = ("Throttl", "RateLimit", "TooManyRequests", "ResourceExhausted", "Quota")
 _BY_WORDS, _BY_CODE, _BY_CLASS = 3, 2, 1
 
@@ -77,7 +80,7 @@ def find_overflow(error: BaseException | str | None) -> Overflow | None:
 
     Causes, contexts and originals of an exception are looked at too, the nearest first. A throttle, an exhausted quota,
     a refused key or argument, and our own ``BudgetError`` are never an overflow; HTTP 429 outweighs every text. Never
-    raises, whatever it is given.
+    raises, whatever it is given; a ``KeyboardInterrupt`` and the like go on.
 
     Args:
         error: What a model call raised, a text of a provider, or a stop reason.
@@ -98,11 +101,24 @@ def find_overflow(error: BaseException | str | None) -> Overflow | None:
         return None
 
 
-def _find(error: Any) -> Overflow | None:
+def find_call_overflow(error: BaseException) -> Overflow | None:
+    """Tell whether what one model call of the host raised is an overflow of this call.
+
+    As :func:`find_overflow`, but an overflow that the host was handling is left out: it calls the model again inside
+    of the handler, so that every later error of the run has it as its context.
+    """
+    try:
+        return _find(error, of_one_call=True)
+    except Exception:  # asked while another error is handled, as above
+        logger.debug("type=<%s> | error could not be read", type(error).__name__, exc_info=True)
+        return None
+
+
+def _find(error: Any, *, of_one_call: bool = False) -> Overflow | None:
     if not issubclass(type(error), (BaseException, str)):
         return None
     found, found_strength, provider = None, 0, ""
-    for link in _chain(error):
+    for link in _chain(error, of_one_call):
         if isinstance(link, BudgetError):
             break
         evidence = _evidence_of(link)
@@ -117,7 +133,7 @@ def _find(error: Any) -> Overflow | None:
     return replace(found, provider=provider or found.provider) if found is not None else None
 
 
-def _chain(error: Any) -> Iterator[Any]:
+def _chain(error: Any, of_one_call: bool) -> Iterator[Any]:
     """Walk from an error to what it wraps, breadth first, each once."""
     waiting: list[Any] = [error]
     seen: set[int] = set()
@@ -127,14 +143,15 @@ def _chain(error: Any) -> Iterator[Any]:
             continue
         seen.add(id(link))
         yield link
-        waiting += [inner for inner in _inside(link) if issubclass(type(inner), BaseException)]
+        waiting += [inner for inner in _inside(link, of_one_call) if issubclass(type(inner), BaseException)]
 
 
-def _inside(link: Any) -> Iterator[Any]:
+def _inside(link: Any, of_one_call: bool) -> Iterator[Any]:
     yield _peek(link, "original_exception")
     yield _peek(link, "__cause__")
-    if not _peek(link, "__suppress_context__"):
-        yield _peek(link, "__context__")
+    context = None if _peek(link, "__suppress_context__") else _peek(link, "__context__")
+    if not (of_one_call and any(kind.__name__ == HANDLED_CLASS for kind in type(context).__mro__)):
+        yield context
     for name in ("args", "exceptions"):
         inner = _peek(link, name)
         if type(inner) is tuple:

@@ -28,6 +28,7 @@ _PLACEHOLDERS = {
     "{PARTS}": r"\((?P<parts>[^()]{1,160})\)",
     "{LENGTH}": "leng(?:th|ht)",
     "{WINDOW}": "maximum context leng(?:th|ht)",
+    "{OTHER_USE}": "(?:the )?(?:guardrail|moderation|sharing|title)",
     "{HOWEVER}": r"tokens?\W{1,3}however,? (?:you requested|your messages resulted in)",
 }
 
@@ -127,7 +128,7 @@ ROWS: tuple[Row, ...] = (
     ("tokens", "litellm", r"context window exceeded for given call"),
     ("tokens", "", r"model's maximum context limit|longer than the model's context {LENGTH}"),
     # Codes and stop reasons.
-    ("tokens", "", r"context_(?:length|window)_exceeded|exceed_context_size_error|max_prompt_tokens_exceeded"),
+    ("tokens", "", r"context_(?:length|window)_exceeded(?!_[^e])|exceed_context_size_error|max_prompt_tokens_exceeded"),
 )  # fmt: skip
 
 LOOSE_ROWS: tuple[Row, ...] = (
@@ -137,10 +138,11 @@ LOOSE_ROWS: tuple[Row, ...] = (
     ("tokens", "", r"(?:longer|larger|greater) than[^.\n]{0,60}\bcontext[ _-](?:{LENGTH}|window|size|limit)"),
     ("tokens", "", r"context[ _-](?:{LENGTH}|window|size|limit)[^.\n]{0,40} (?:exceeded|overflow|is full)"),
     ("tokens", "", r"\b(?:prompt|input)[ _]tokens?[^.\n]{0,40} exceed"),
-    ("tokens", "", r"\b(?:prompt|input|conversation|messages) (?:is |are )?too long\b"),
+    ("tokens", "", r"\b(?:prompt|input|conversation|messages) (?:is |are )?too long\b(?! for {OTHER_USE})"),
     ("tokens", "", r"too many (?:input|prompt) tokens"),
+    ("tokens", "", r"total[ _]tokens:? {N} exceeds? (?:the )?(?:limit|max(?:imum)?):? (?:of )?{M}"),
 )
-"""What nobody is known to say in just these words; ignored where the text names a parameter."""
+"""What nobody is known to say in just these words; ignored where the text names a parameter or a plan."""
 
 CODES: dict[str, OverflowKind] = {
     "context_exceeded": "tokens",
@@ -171,12 +173,18 @@ _FIRST = r"(?:^|[\"'>])\W{0,3}"
 
 THROTTLE = (
     r"rate[ _-]?limit|too[ _-]?many[ _-]?requests|throttl|quota(?!t)|resource[ _]?exhausted|please wait before"
-    r"|tokens?[ _]per[ _](?:min|hour|day|week|month|sec)|\b[tr]p[mdsh]\b|insufficient[ _](?:balance|credit|funds)"
+    r"|tokens?[ _]per[ _](?:min|hour|day|week|month|sec)|\b[tr]p[mdsh]\b"
+    r"|(?:hourly|daily|weekly|monthly) (?:[a-z]{1,20} ){0,2}(?:tokens?|usage|request|spending) (?:limit|allowance|cap)"
+    r"|limit:? [0-9,]{1,15} per (?:min|hour|day|sec)|insufficient[ _](?:balance|credit|funds)"
     rf"|{_STATUS}429\b|{_FIRST}429\b(?! tokens?\b)|\(429\)|\b429 status"
 )
 """A refusal for the rate, the quota or the purse: never an overflow, whatever else it says."""
 
-TOO_LARGE_STATUS = rf"{_STATUS}413\b|{_FIRST}413\b(?! tokens?\b)|\b413 (?:request|payload|content|status)"
+_COUNTED = r"(?! (?:tokens?|records|rows|items|files|lines|entries|results|times) (?!too large))"
+
+TOO_LARGE_STATUS = (
+    rf"{_STATUS}413\b{_COUNTED}|{_FIRST}413\b(?! tokens?\b){_COUNTED}|\b413 (?:request|payload|content|status)"
+)
 """HTTP 413 as it is written into messages."""
 
 PARAMETER = (
@@ -187,6 +195,9 @@ PARAMETER = (
     r" (?:cannot|can't|must|should|is|exceeds?|larger|>)"
 )
 """A refusal of one argument of the request, which no smaller prompt would answer."""
+
+PLAN = r"^(?!.*\bcontext\b).*(?:free[ -]tier|(?:your|current) (?:plan|subscription)\b)"
+"""A refusal for what was paid for, not for a window."""
 
 ECHO = (
     r"tool[ _]?(?:result|output|response)s?\b(?!\.)|\btool \S{1,64} (?:failed|said|returned|raised)"

@@ -10,6 +10,7 @@ from typing import Any
 from .texts import (
     ECHO,
     PARAMETER,
+    PLAN,
     THROTTLE,
     TOO_LARGE_STATUS,
     OverflowKind,
@@ -76,14 +77,8 @@ def match_overflow(text: str) -> Overflow | None:
     Returns:
         By the first row of ``overflow_texts`` that matches words which are not quoted from somebody else.
     """
-    parameter = names_parameter(text)
-    for row in overflow_texts():
-        if row.loose and parameter:
-            break
-        for match in islice(row.pattern.finditer(text), _MAX_MATCHES):
-            if not _is_echo(text, match.start()):
-                return _overflow_of(row, match)
-    return None
+    found = _first_match(text)
+    return None if found is None or _is_output_alone(*found) else _overflow_of(*found)
 
 
 def is_throttle(text: str) -> bool:
@@ -92,8 +87,11 @@ def is_throttle(text: str) -> bool:
 
 
 def names_parameter(text: str) -> bool:
-    """Tell whether an evened out text refuses one argument of the request."""
-    return compiled(PARAMETER).search(text) is not None
+    """Tell whether an evened out text refuses one argument of the request, an output larger than the limit too."""
+    if compiled(PARAMETER).search(text):
+        return True
+    found = _first_match(text)
+    return found is not None and _is_output_alone(*found)
 
 
 def tells_413(text: str) -> bool:
@@ -134,6 +132,17 @@ def read_number(value: Any) -> int | None:
     return int(value)
 
 
+def _first_match(text: str) -> tuple[OverflowText, re.Match[str]] | None:
+    strict = compiled(PARAMETER).search(text) or compiled(PLAN).search(text)
+    for row in overflow_texts():
+        if row.loose and strict:
+            break
+        for match in islice(row.pattern.finditer(text), _MAX_MATCHES):
+            if not _is_echo(text, match.start()):
+                return row, match
+    return None
+
+
 def _is_echo(text: str, start: int) -> bool:
     """Tell whether the words at ``start`` are somebody else's: of a tool, a message, a field of the request."""
     if compiled(ECHO).search(text, max(start - _ECHO_CHARS, 0), start):
@@ -150,11 +159,24 @@ def _is_echo(text: str, start: int) -> bool:
     return any(key is not None and not speaks(key.group(1)) for key in keys)
 
 
-def _overflow_of(row: OverflowText, match: re.Match[str]) -> Overflow:
+def _numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+    """Return the tokens of the prompt, of the output and of the limit, where a match tells them."""
     told = match.groupdict()
-    prompt, limit, output, excess = (read_number(told.get(name)) for name in ("prompt", "limit", "output", "excess"))
+    prompt, output, limit = (read_number(told.get(name)) for name in ("prompt", "output", "limit"))
     if told.get("parts"):
         prompt, output = _add_up(told["parts"])
+    return prompt, output, limit
+
+
+def _is_output_alone(row: OverflowText, match: re.Match[str]) -> bool:
+    """Tell whether the output that was asked for leaves no room for any prompt."""
+    _, output, limit = _numbers(match)
+    return output is not None and limit is not None and output >= limit
+
+
+def _overflow_of(row: OverflowText, match: re.Match[str]) -> Overflow:
+    prompt, output, limit = _numbers(match)
+    excess = read_number(match.groupdict().get("excess"))
     if excess and limit:
         prompt = limit + excess
     kind = row.kind

@@ -184,11 +184,15 @@ OVERFLOWS: dict[str, Overflow] = {
     "context window has been exceeded": _tokens(),
     "the prompt tokens exceed what is allowed": _tokens(),
     "too many prompt tokens": _tokens(),
+    "total tokens 1200000 exceeds limit 1048576": _tokens(1200000, 1048576),
 }
 """Texts that mean overflow."""
 
 OTHERS: tuple[str, ...] = (
     # Throttles and quotas.
+    "Daily input token limit exceeded",
+    "Monthly token limit reached: input tokens exceed your plan",
+    "total tokens 1200000 exceeds limit 1048576 per minute",
     "Too many tokens, please wait before trying again.",
     "ThrottlingException: Too many tokens, please wait before trying again.",
     "Too many tokens per minute",
@@ -205,6 +209,8 @@ OTHERS: tuple[str, ...] = (
     "rate_limit_error: exceeds the context window budget per minute",
     "Too many requests",
     "Too many tokens",
+    "Input tokens exceed the free tier allowance for this month",
+    "Your free-tier input tokens exceeded. Upgrade your plan",
     # One argument.
     "The parameter max_tokens specified in the request are not valid: integer above maximum value, expected a value <= "
     "64000, but got 100000 instead.",
@@ -215,6 +221,10 @@ OTHERS: tuple[str, ...] = (
     "1048576.",
     "max_tokens (10000) cannot exceed 8192. Please reduce the length of max output tokens generated.",
     "max_tokens (40000) exceeds the context window of 32768",
+    "'max_tokens' or 'max_completion_tokens' is too large: 100000. This model's maximum context length is 8192 tokens "
+    "and your request has 20 input tokens",
+    "input length and `max_tokens` exceed context limit: 5 + 300000 > 200000, decrease input length or `max_tokens`",
+    "unknown parameter: context_window_exceeded_behavior",
     "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the "
     "`context_window` for this model",
     "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - "
@@ -245,5 +255,8 @@ OTHERS: tuple[str, ...] = (
     "max_tokens",
     "end_turn",
     "Reading 413 files of context took too long",
+    "error 413 records processed",
+    "The text input is too long for guardrail evaluation",
+    "The conversation is too long for sharing",
 )
 """Texts that mean something else."""

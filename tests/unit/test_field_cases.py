@@ -54,6 +54,7 @@ def test_a_huge_newest_result_shrinks_and_nothing_is_left_out(policy):
     log = [user("the task"), *cycle("tiny", "found"), *cycle("huge", words(5_000))]
     plan, view = planned(log, limits_of(2_000), policy)
     assert (0, ["tiny", "huge"]) == (plan.omitted_messages, ids(view, "toolResult"))
+    assert ("found", True, True) == (texts(view[2])[0], "bytes shown" in texts(view[4])[0], plan.view_tokens <= 2_000)
 
 
 def test_a_high_message_count_alone_changes_nothing():
@@ -136,10 +137,10 @@ def test_a_capped_error_keeps_its_status():
 
 
 def test_of_parallel_results_the_error_is_cut_last():
-    """S15: in the newest message too."""
-    answers = user(result("a", words(900)), result("b", words(90), "error"))
+    """S15: in the newest message too, where the error takes more than its share."""
+    answers = user(result("a", words(900)), result("b", words(250), "error"))
     _, view = planned([user("go"), assistant(use("a"), use("b")), answers], limits_of(400))
-    assert (words(90), True) == (texts(view[2])[1], len(texts(view[2])[0]) < len(words(900)))
+    assert (words(250), True) == (texts(view[2])[1], 64 <= len(texts(view[2])[0]) < len(words(250)))
 
 
 @pytest.mark.parametrize("marker", ["\n[... 29 of 1,000 bytes shown ...]\n", "[truncated]", "... (truncated)"])

@@ -13,7 +13,7 @@ from strands.types.exceptions import ContextWindowOverflowException, EventLoopEx
 from strands_ctx.errors import BudgetError
 from strands_ctx.harvest import RunOutcome, outcome_of
 from strands_ctx.harvest._attempts import stack_frames
-from strands_ctx.harvest._endings import STOP_REASONS, Ending, reason_of, unwrapped
+from strands_ctx.harvest._endings import STOP_REASONS, Ending, is_overflow, reason_of, unwrapped
 from strands_ctx.harvest.outcome import Reason, Status, attach_outcome, chain_of
 
 
@@ -67,15 +67,34 @@ def recursion_from(*errors):
     return chain[0]
 
 
-def test_a_recursion_that_came_from_an_overflow_is_one():
-    """However far back it is; any other error on the way changes nothing."""
+def test_a_recursion_over_an_unanswered_overflow_is_an_overflow():
+    """Not one whose context has an overflow that was recovered from long ago."""
     overflow = ContextWindowOverflowException("too long")
-    assert ["recursion", "recursion", "overflow", "overflow"] == [
+    assert ["recursion", "recursion", "overflow"] == [
         reason_of(recursion_from()),
-        reason_of(recursion_from(ValueError())),
-        reason_of(recursion_from(overflow)),
         reason_of(recursion_from(ValueError(), overflow, KeyError())),
+        reason_of(recursion_from(overflow), overflow),
     ]
+
+
+def test_an_error_is_an_overflow_by_its_cause_or_the_calls_own_words():
+    """Words of anybody else, and what was handled while it came up, make none."""
+    refused, caused = ValueError("prompt is too long: 7 tokens > 5 maximum"), KeyError("made of it")
+    caused.__cause__ = ContextWindowOverflowException("too long")
+    handled = recursion_from(caused).__context__
+    assert ["error", "overflow", "overflow", "error"] == [
+        reason_of(refused),
+        reason_of(refused, refused),
+        reason_of(handled),
+        reason_of(ValueError("of something else"), refused),
+    ]
+
+
+def test_an_overflow_that_the_host_was_handling_is_not_that_of_the_next_call():
+    """Its loop calls the model again inside of the handler."""
+    down = recursion_from(ValueError("no route"), ContextWindowOverflowException("too long")).__context__
+    words = recursion_from(ValueError("prompt is too long"), ContextWindowOverflowException("too long")).__context__
+    assert (False, True, True) == (is_overflow(down), is_overflow(words), is_overflow(words.__context__))
 
 
 @pytest.mark.parametrize("stop", [asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit])
