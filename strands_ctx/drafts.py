@@ -14,7 +14,7 @@ from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
 from .tokens.calibration import Calibration
-from .tokens.features import Features, message_features, text_features
+from .tokens.features import Features, message_features
 
 REPAIR_TOKENS = 48
 """Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
@@ -108,7 +108,7 @@ class Drafts:
             features -= self._saved(index, max_bytes, cap_at(stretches, index))
         note, repairs = self._note(boundaries, lead), self._repairs(cut, lead)
         if note:
-            features += text_features(ledger.counter, note)
+            features += ledger.note_features(note)
         return features + Features(
             result_tokens=REPAIR_TOKENS // 2 * repairs,
             other_tokens=REPAIR_TOKENS * repairs,

@@ -55,8 +55,11 @@ def is_legal(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_PO
 
 def _messages(ledger: Ledger, plan: Plan) -> Iterator[Message]:
     shrinks = dict(plan.shrinks)
-    for index in (*plan.lead, *range(plan.cut, len(ledger))):
-        yield ledger.shown(index, plan.cap_at(index), shrinks.get(index))
+    for index in plan.lead:
+        yield ledger.shown(index, None, shrinks.get(index))
+    for stretch in plan.stretches:
+        for index in range(stretch.start, min(stretch.stop, len(ledger))):
+            yield ledger.shown(index, stretch.cap, shrinks.get(index))
 
 
 def _with_note(messages: Sequence[Message], note: str) -> Messages:

@@ -15,12 +15,15 @@ from strands_ctx.capping.media import without_media
 from strands_ctx.capping.messages import cap_message, cap_texts
 from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
-from strands_ctx.tokens.features import Features, message_features
+from strands_ctx.tokens.features import Features, message_features, text_features
 from strands_ctx.types import Message, Messages, TokenCounter
 
 from .feature_sums import FeatureSums
 from .media_line import MediaLine
 from .sums import Sums
+
+MAX_NOTES = 256
+"""Notes of omission whose features are remembered."""
 
 _NO_MESSAGE: Message = {"role": "user", "content": []}
 
@@ -81,6 +84,7 @@ class Ledger:
         self._stand_ins = Sums()
         self._calls: dict[str, int] = {}
         self._derived = 0
+        self._notes: dict[str, Features] = {}
         self._capped: dict[tuple[int, Cap], Capped] = {}
         self._capped_features: dict[Cap, FeatureSums] = {}
 
@@ -226,6 +230,14 @@ class Ledger:
     def features(self, start: int, stop: int) -> Features:
         """Sum the features of a range, as the log has it."""
         return self._features.total(start, stop)
+
+    def note_features(self, note: str) -> Features:
+        """Return the features of a note of omission; the latest are remembered."""
+        if note not in self._notes:
+            if len(self._notes) >= MAX_NOTES:
+                self._notes.clear()
+            self._notes[note] = text_features(self.counter, note)
+        return self._notes[note]
 
     def result_count(self, start: int, stop: int) -> int:
         """Count tool results."""

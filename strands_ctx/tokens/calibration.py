@@ -134,8 +134,9 @@ class Calibration:
 
     def _learnt(self, evidence: Equations) -> Calibration:
         known = evidence + _PRIOR
-        coefficients = tuple(round(value, 4) for value in fit_bounded(known, BOUNDS))
-        return replace(self, evidence=evidence, coefficients=coefficients, covariance=inverse(known.matrix))
+        covariance = inverse(known.matrix)
+        coefficients = tuple(round(value, 4) for value in fit_bounded(known, covariance, BOUNDS))
+        return replace(self, evidence=evidence, coefficients=coefficients, covariance=covariance)
 
     def estimate(self, features: Features) -> int:
         """Estimate what a prompt will be billed, in tokens, rounded up; within 4 times the count, frames apart.
@@ -258,8 +259,8 @@ def _symmetric(triangle: Sequence[float], size: int) -> Matrix:
 
 
 def _rounded(equations: Equations) -> Equations:
-    matrix = tuple(tuple(map(_significant, row)) for row in equations.matrix)
-    return Equations(matrix, tuple(map(_significant, equations.outputs)))
+    upper = [_significant(entry) for index, row in enumerate(equations.matrix) for entry in row[index:]]
+    return Equations(_symmetric(upper, len(equations.matrix)), tuple(map(_significant, equations.outputs)))
 
 
 def _significant(number: float) -> float:
