@@ -9,7 +9,8 @@ from .capping.media import media_weight
 from .capping.messages import text_bytes
 from .capping.rules import Cap
 from .errors import BudgetError
-from .ledger.ledger import Capped, Ledger
+from .ledger.capped import Capped
+from .ledger.ledger import Ledger
 from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of

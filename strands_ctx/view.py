@@ -90,9 +90,7 @@ def standing_view(messages: Sequence[Message], plan: Plan | None, rules: CapRule
         if cap is not None:
             names = tool_names(messages[index - 1]) if index else {}
             caps = rules.result_caps(shape_of(message, index), names, cap)
-            message, *_ = cap_message(
-                message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
-            )
+            message, *_ = cap_message(message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
         view.append(message)
     if plan.note:
         view = _with_note(view, plan.note)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from strands_ctx.capping.media import without_media
 from strands_ctx.capping.messages import cap_message, cap_texts
-from strands_ctx.capping.rules import Cap, CapRules
+from strands_ctx.capping.rules import Cap, CapRules, recall_text
 from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
 from strands_ctx.tokens.features import Features, message_features, text_features
 from strands_ctx.types import Message, Messages, TokenCounter
 
+from .call_ids import CallIds
+from .capped import Capped, CappedMessages
 from .feature_sums import FeatureSums
 from .media_line import MediaLine
 from .sums import Sums
@@ -26,23 +27,6 @@ MAX_NOTES = 256
 """Notes of omission whose features are remembered."""
 
 _NO_MESSAGE: Message = {"role": "user", "content": []}
-
-
-@dataclass(frozen=True, slots=True)
-class Capped:
-    """One message with its results capped.
-
-    Attributes:
-        message: The message; the log's own object where nothing was capped.
-        features: What its tokens are estimated from.
-        results: How many results were capped.
-        dropped_bytes: How many bytes of them are left out.
-    """
-
-    message: Message
-    features: Features
-    results: int
-    dropped_bytes: int
 
 
 class Ledger:
@@ -82,11 +66,10 @@ class Ledger:
         self._result_counts = Sums()
         self._cache_points = Sums()
         self._stand_ins = Sums()
-        self._calls: dict[str, int] = {}
+        self._calls = CallIds()
         self._derived = 0
         self._notes: dict[str, Features] = {}
-        self._capped: dict[tuple[int, Cap], Capped] = {}
-        self._capped_features: dict[Cap, FeatureSums] = {}
+        self._capped = CappedMessages(self._cap)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -142,12 +125,11 @@ class Ledger:
         shrunk = length < len(self.shapes)
         for sums in (*self._sums(), self.media.counts):
             sums.values[length:] = [0] * (length - len(sums.values))
-        for column in (self._features, *self._capped_features.values()):
-            column.resize(length)
+        self._features.resize(length)
+        self._capped.resize(length)
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         self.messages[length:] = [_NO_MESSAGE] * (length - len(self.messages))
         if shrunk:
-            self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
             self.inner = {index for index in self.inner if index < length}
 
     def _enter(self, index: int, shape: Shape) -> None:
@@ -158,10 +140,8 @@ class Ledger:
         self._features[index] = message_features(self.counter, message)
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
-        for cap, column in self._capped_features.items():
-            for place in range(index, min(index + 2, len(self.shapes))):  # the next one by the names of these calls
-                column[place] = None
-                self._capped.pop((place, cap), None)
+        self._capped.forget(index)
+        self._capped.forget(index + 1)  # its results are capped by the names of these calls
 
     def _derive(self, first: int) -> None:
         """Derive what depends on neighbours, from the message before the first changed one."""
@@ -169,7 +149,7 @@ class Ledger:
         for column in (self.starts, self.prompts, self.pins, self.problems):
             del column[bisect_left(column, first) :]
         if first < self._derived - 1:  # not only appended to
-            self._calls = {call: index for call, index in self._calls.items() if index < first}
+            self._calls.cut_back(self.shapes, first)
         self._derived = len(self.shapes)
         for index in range(first, len(self.shapes)):
             shape = self.shapes[index]
@@ -188,8 +168,10 @@ class Ledger:
 
     def _reuses(self, shape: Shape, index: int) -> bool:
         """Enter the calls of a message; tell whether an earlier message has used one of their ids."""
-        firsts = [self._calls.setdefault(call, index) for call in shape.use_ids]
-        return any(first != index for first in firsts)
+        again = self._calls.enter(shape, index)
+        for call in again:
+            self._capped.forget(self._calls.first(call) + 1)  # it may name the id
+        return bool(again)
 
     def legal_after(self, start: int) -> bool:
         """Tell whether every message after an index is legal where it stands in the log."""
@@ -251,41 +233,45 @@ class Ledger:
             index, _ = counts.reach(left - 1)
             left -= counts.values[index]
             if index not in lead:
-                ids = [*self.shapes[index].result_ids, *ids]
+                ids = [*self._named_ids(index), *ids]
         return ids[-most:]
+
+    def _named_ids(self, index: int) -> list[str]:
+        """Return the ids of results that a recall tool reads: those of its own, and repeated ones, it does not."""
+        names, recall_tool = self._names(index), self.rules.recall_tool
+        ids = self.shapes[index].result_ids
+        return [call for call in ids if names.get(call) != recall_tool and call not in self._calls.repeated]
 
     def shown_features(self, start: int, stop: int, cap: Cap | None) -> Features:
         """Sum the features of a range that is shown at one level."""
         if cap is None:
             return self.features(start, stop)
-        if cap not in self._capped_features:
-            self._capped_features[cap] = FeatureSums()
-            self._capped_features[cap].resize(len(self))
-        column = self._capped_features[cap]
-        for index in column.unknown(start, stop):
-            column[index] = self.capped(index, cap).features
-        return column.total(start, stop)
+        return self._capped.features(start, stop, cap)
 
     def capped(self, index: int, cap: Cap) -> Capped:
         """Return one message at a level, made once."""
-        key = index, cap
-        if key not in self._capped:
-            given, rules = self.messages[index], self.rules
-            caps = rules.result_caps(self.shapes[index], self._names(index), cap)
-            message, count, dropped = cap_message(
-                given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
-            )
-            features = self._features[index] if message is given else message_features(self.counter, message)
-            self._capped[key] = Capped(message, features, count, dropped)
-        return self._capped[key]
+        return self._capped.at(index, cap)
+
+    def _cap(self, index: int, cap: Cap) -> Capped:
+        given, rules = self.messages[index], self.rules
+        caps = rules.result_caps(self.shapes[index], self._names(index), cap)
+        message, count, dropped = cap_message(
+            given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall=self._recall
+        )
+        features = self._features[index] if message is given else message_features(self.counter, message)
+        return Capped(message, features, count, dropped)
 
     def shown(self, index: int, cap: Cap | None, texts_max_bytes: int | None = None) -> Message:
         """Return one message at a level, its texts and media within a cap together; the log's own if none applies."""
         message = self.messages[index] if cap is None else self.capped(index, cap).message
         if texts_max_bytes is None:
             return message
-        keep, recall_tool = self.rules.keep, self.rules.recall_tool
-        return cap_texts(message, texts_max_bytes, self.shrinkable(index), keep=keep, recall_tool=recall_tool)
+        ids = self.shrinkable(index)
+        return cap_texts(message, texts_max_bytes, ids, keep=self.rules.keep, recall=self._recall)
+
+    def _recall(self, call: str) -> str:
+        """Name an id, unless it was used again: then it says nothing of this result."""
+        return "" if call in self._calls.repeated else recall_text(self.rules.recall_tool, call)
 
     def shrinkable(self, index: int) -> frozenset[str]:
         """Return the ids of a message's results that may be capped at all."""

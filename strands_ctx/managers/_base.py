@@ -205,6 +205,7 @@ class ViewManager(NullConversationManager):
         """Replace the messages of one call by the view; the last input handler to run."""
         state = self._state(context.agent)
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
+        self._log_caps.warn_of_missing_tool(state, call.tool_specs)
         try:
             decision = self._planner.decide(state, call)
             told = decision if self._omitting is None else self._omitting.apply(state, call, decision)

@@ -176,8 +176,8 @@ def check_callables(counter: object, **callables: object) -> None:
     Raises:
         ConfigError: If the counter is no token counter, or something else can't be called.
     """
-    if counter is not None and not isinstance(counter, TokenCounter):
-        raise ConfigError("counter", counter, "must count_text, count_message and count_tools, and say whether exact")
+    if counter is not None and (isinstance(counter, type) or not isinstance(counter, TokenCounter)):
+        raise ConfigError("counter", counter, "must be an object that can count_text, count_message and count_tools")
     for name, function in callables.items():
         if function is not None and not callable(function):
             raise ConfigError(name, function, "must be a function of one argument, or None")

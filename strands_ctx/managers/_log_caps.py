@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from strands_ctx.capping.media import media_bytes
 from strands_ctx.capping.messages import cap_message, cap_texts, text_bytes
-from strands_ctx.capping.rules import Cap, CapRules
+from strands_ctx.capping.rules import Cap, CapRules, Recall, no_recall, recall_text
 from strands_ctx.messages import seen_before, shape_of, tool_names
-from strands_ctx.types import Messages
+from strands_ctx.types import Messages, ToolSpec
 
 from ._state import AgentState
 
@@ -41,6 +43,15 @@ class LogCaps:
             state.log_capped_results += results
             logger.info("results=<%d>, bytes=<%d> | capped results of finished runs in the log", results, dropped)
 
+    def warn_of_missing_tool(self, state: AgentState, tool_specs: Sequence[ToolSpec]) -> None:
+        """Warn once of a recall tool that the agent does not have: what notes and caps name can't be read then."""
+        name = self.rules.recall_tool
+        if not name or state.tool_looked_for:
+            return
+        state.tool_looked_for = True
+        if all(spec.get("name") != name for spec in tool_specs or ()):
+            logger.warning("recall_tool=<%s> | the agent has no tool of this name, its ids can't be read", name)
+
     def preview(self, messages: Messages, stop: int) -> None:
         """Cap in a copy of a log what the next call would cap in the log first."""
         self._cap(messages, 0, stop)
@@ -52,12 +63,13 @@ class LogCaps:
         seen = start + seen_before([shape_of(message) for message in messages[start:]])
         stop = min(max(min(stop, seen), start), len(messages))
         capped = dropped = 0
+        recall = self._recall(messages)
         for index in range(start, stop):
-            results, lost = self._cap_message(messages, index)
+            results, lost = self._cap_message(messages, index, recall)
             capped, dropped = capped + results, dropped + lost
         return stop, capped, dropped
 
-    def _cap_message(self, messages: Messages, index: int) -> tuple[int, int]:
+    def _cap_message(self, messages: Messages, index: int, recall: Recall) -> tuple[int, int]:
         """Cap the results of one message in place; how many were capped, and how many bytes are gone.
 
         The message and its content list stay the same objects. The dictionary of a capped result is replaced and not
@@ -71,7 +83,7 @@ class LogCaps:
         shorter, dropped = message, 0
         if self.max_bytes is not None:
             caps = rules.result_caps(shape, names, Cap(self.max_bytes))
-            shorter, _, dropped = cap_message(message, caps, keep=rules.keep, recall_tool=rules.recall_tool)
+            shorter, _, dropped = cap_message(message, caps, keep=rules.keep, recall=recall)
         if self.message_max_bytes is not None:
             ids, before = rules.shrinkable(shape, names), shorter
             shorter = cap_texts(
@@ -81,10 +93,17 @@ class LogCaps:
                 keep=rules.keep,
                 weigh=media_bytes,
                 results_only=True,
-                recall_tool=rules.recall_tool,
+                recall=recall,
             )
             dropped += text_bytes(before, ids) - text_bytes(shorter, ids)
         changed = sum(new is not old for new, old in zip(shorter["content"], message["content"], strict=True))
         if changed:
             message["content"][:] = shorter["content"]
         return changed, dropped
+
+    def _recall(self, messages: Messages) -> Recall:
+        """Name ids, those apart that the log uses more than once."""
+        if not self.rules.recall_tool:
+            return no_recall
+        uses = Counter(call for message in messages for call in tool_names(message))
+        return lambda call: recall_text(self.rules.recall_tool, call) if uses[call] == 1 else ""

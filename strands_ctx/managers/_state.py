@@ -168,6 +168,7 @@ class AgentState:
         recovering: Whether a smaller attempt than the last was prepared.
         attempt_tokens: What that attempt may take; None where it only shows fewer images and documents.
         truncation_told: Whether this run has warned of a prompt that was cut in silence.
+        tool_looked_for: Whether it was looked whether the agent has the recall tool.
         checked: Whether the whole log was compared with the ledger in this run; edits in place come between runs.
         in_run: Whether an invocation is under way.
         run_start: Length of the log when it began.
@@ -193,6 +194,7 @@ class AgentState:
     recovering: bool = False
     attempt_tokens: int | None = None
     truncation_told: bool = False
+    tool_looked_for: bool = False
     checked: bool = False
     in_run: bool = False
     run_start: int = 0

@@ -81,8 +81,10 @@ class WindowModel(Model):
             delay_s: Seconds before each answer.
 
         Raises:
-            ConfigError: A size isn't positive, or ``usage`` is unknown.
+            ConfigError: The script has other steps, a size isn't positive, or ``usage`` is unknown.
         """
+        if isinstance(script, str) or not all(isinstance(step, (str, ToolCall, Sequence)) for step in script):
+            raise ConfigError("script", script, "must be a list of texts, ToolCalls and lists of ToolCalls")
         for name, size in (("context_window_limit", context_window_limit), ("max_tokens", max_tokens)):
             if size is not None and size <= 0:
                 raise ConfigError(name, size, "must be a positive number of tokens")

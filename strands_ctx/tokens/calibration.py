@@ -58,6 +58,9 @@ _BILL_RATIO = 0.002
 _BILL_TOKENS = 4.0
 """How far a whole bill may be from them besides: a part of it, and some tokens."""
 
+_FIRST_BILL_TOKENS = 100.0
+"""How far a first bill may be off besides: providers add a preamble of their own. Later bills are compared with it."""
+
 _KEPT_RATIO = 0.99
 """Weight of what was learnt before, relative to the newest bill."""
 
@@ -185,7 +188,7 @@ class Calibration:
         if billed is None or not features.tokens / MAX_RATIO <= billed <= features.tokens * MAX_RATIO:
             return self
         inputs, known = self._change(features)
-        deviation = _BILL_RATIO * billed + self._new_deviation(features)
+        deviation = _BILL_RATIO * billed + self._new_deviation(features) + (0 if self.bills else _FIRST_BILL_TOKENS)
         off = (billed - expected) ** 2 / (self._variance(features) + deviation**2)
         lapsed = self.bills >= _LEARNING_BILLS and off > _UNLIKELY_DEVIATIONS**2 * self.surprise
         row = Row(inputs, billed - known, deviation)
