@@ -121,7 +121,6 @@ def cap_texts(
     *,
     keep: Keep = "head_tail",
     weigh: Weigh = media_weight,
-    results_only: bool = False,
     recall: Recall = no_recall,
 ) -> Message:
     """Cap one message as a whole, sharing fairly: its own texts and media, and the results with some ids.
@@ -132,7 +131,6 @@ def cap_texts(
         ids: Ids of the results that may be capped.
         keep: Which end of a text stays.
         weigh: Gives the bytes that media count for; by default what they weigh in tokens.
-        results_only: Whether its own texts and media stay and do not count.
         recall: Words the line of a capped result that says how all of it can be read.
 
     Returns:
@@ -140,9 +138,7 @@ def cap_texts(
     """
 
     def caps_of(blocks: list[Block]) -> list[tuple[Block, int, int]]:
-        sizes = [
-            0 if results_only and "toolResult" not in block else _block_bytes(block, ids, weigh) for block in blocks
-        ]
+        sizes = [_block_bytes(block, ids, weigh) for block in blocks]
         errors = [bool(size) and _reports_error(block) for block, size in zip(blocks, sizes, strict=True)]
         shares = sparing_shares(sizes, max_bytes, errors, floor=MIN_CAP_BYTES)
         caps = [max(share, MIN_CAP_BYTES) for share in shares]

@@ -14,6 +14,7 @@ from strands_ctx.capping.media import without_media
 from strands_ctx.capping.messages import cap_message, cap_texts
 from strands_ctx.capping.rules import Cap, CapRules, recall_text
 from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
+from strands_ctx.tokens.counting import block_tokens
 from strands_ctx.tokens.features import Features, message_features, text_features
 from strands_ctx.types import Message, Messages, TokenCounter
 
@@ -22,6 +23,9 @@ from .capped import Capped, CappedMessages
 from .feature_sums import FeatureSums
 from .media_line import MediaLine
 from .sums import Sums
+
+DOUBTFUL = frozenset({"image", "document", "video", "audio", "reasoningContent"})
+"""Kinds of content whose tokens only a provider knows."""
 
 MAX_NOTES = 256
 """Notes of omission whose features are remembered."""
@@ -212,6 +216,12 @@ class Ledger:
     def features(self, start: int, stop: int) -> Features:
         """Sum the features of a range, as the log has it."""
         return self._features.total(start, stop)
+
+    def doubtful_tokens(self, start: int) -> int:
+        """Count from an index on what providers may bill far less for: media, and reasoning of earlier turns."""
+        blocks = [block for message in self.messages[start:] for block in message["content"]]
+        items = [item for b in blocks for item in (b["toolResult"].get("content") or () if "toolResult" in b else (b,))]
+        return sum(block_tokens(self.counter, item) for item in items if not DOUBTFUL.isdisjoint(item))
 
     def note_features(self, note: str) -> Features:
         """Return the features of a note of omission; the latest are remembered."""

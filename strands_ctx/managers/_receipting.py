@@ -104,6 +104,9 @@ def _learn(state: AgentState, pending: Pending, billed_tokens: int) -> bool:
     memory, features = state.memory(state.model_key), pending.features
     stalled = _goes_on(state, pending.receipt) and has_stalled(memory.calibration, features, billed_tokens)
     truncated = is_truncated(memory.calibration, features, billed_tokens, stalled=stalled)
+    if truncated:
+        doubtful = state.ledger.doubtful_tokens(pending.receipt.cut)
+        truncated = is_truncated(memory.calibration, features, billed_tokens, stalled=stalled, doubtful_tokens=doubtful)
     if truncated and not state.truncation_told:
         state.truncation_told = True
         warn_of_truncation(pending.receipt.view_tokens, billed_tokens)
