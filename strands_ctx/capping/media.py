@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strands_ctx.messages import shape_of
+from strands_ctx.messages import id_of, shape_of
 from strands_ctx.tokens.characters import CharacterCounter
 from strands_ctx.tokens.image_size import image_size
 from strands_ctx.tokens.media import (
@@ -71,6 +71,19 @@ def media_weight(kind: str, media: Mapping[str, Any]) -> int:
     """Weigh media against texts by what they take: documents that are text by their bytes, else four a token."""
     tokens = MEDIA_TOKENS[kind](_CHARACTERS, media)
     return min(tokens * BYTES_PER_TOKEN, media_bytes(kind, media)) if kind == "document" else tokens * BYTES_PER_TOKEN
+
+
+def limited_count(message: Message, caps: Mapping[str, int]) -> int:
+    """Count a message's images and documents that caps of its results, in bytes by id, do not replace by a line."""
+    count = 0
+    for block in message["content"]:
+        result = block.get("toolResult")
+        cap = caps.get(id_of(result)) if isinstance(result, dict) else None
+        for item in result.get("content") or () if isinstance(result, dict) else (block,):
+            if any(kind in item for kind in LIMITED_KINDS):
+                media = media_of(item)
+                count += cap is None or media is None or media_bytes(*media) <= cap
+    return count
 
 
 def limited_bytes(message: Message) -> int:

@@ -14,18 +14,15 @@ from strands_ctx.capping.media import without_media
 from strands_ctx.capping.messages import cap_message, cap_texts
 from strands_ctx.capping.rules import Cap, CapRules, recall_text
 from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
-from strands_ctx.tokens.counting import block_tokens
+from strands_ctx.plans import Stretch
 from strands_ctx.tokens.features import Features, message_features, text_features
 from strands_ctx.types import Message, Messages, TokenCounter
 
 from .call_ids import CallIds
 from .capped import Capped, CappedMessages
 from .feature_sums import FeatureSums
-from .media_line import MediaLine
+from .media_line import MediaLine, shown_media
 from .sums import Sums
-
-DOUBTFUL = frozenset({"image", "document", "video", "audio", "reasoningContent"})
-"""Kinds of content whose tokens only a provider knows."""
 
 MAX_NOTES = 256
 """Notes of omission whose features are remembered."""
@@ -38,12 +35,14 @@ class Ledger:
 
     Attributes:
         media: Which images and documents are replaced by texts.
-        messages: The log as last seen, images and documents beyond the limit replaced by texts. It is never changed.
+        given: The log as last seen. It is never changed.
+        messages: The same, images and documents beyond the limit replaced by texts.
         shapes: A shape a message.
         starts: Indices at which a view may begin: prompts and cycles, in order.
         prompts: Indices of the prompts among them.
         pins: Indices of the messages that are pinned or share a tool call with one that is.
         problems: Indices at which the log is not legal.
+        illustrated: Indices of the messages with images or documents.
         inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
     """
 
@@ -58,13 +57,14 @@ class Ledger:
         self.counter = counter
         self.rules = rules or CapRules()
         self.media = MediaLine(max_media)
-        self._given: Messages = []
+        self.given: Messages = []
         self.messages: Messages = []
         self.shapes: list[Shape] = []
         self.starts: list[int] = []
         self.prompts: list[int] = []
         self.pins: list[int] = []
         self.problems: list[int] = []
+        self.illustrated: list[int] = []
         self.inner: set[int] = set()
         self._features = FeatureSums()
         self._result_counts = Sums()
@@ -89,15 +89,15 @@ class Ledger:
         Raises:
             HistoryError: If a message is no Converse message; nothing has changed then.
         """
-        known, start = len(self._given), unchanged_before
+        known, start = len(self.given), unchanged_before
         same = (
             len(messages) >= known
-            and messages[start:known] == self._given[start:known]
-            and all(messages[index] == self._given[index] for index in watched)
+            and messages[start:known] == self.given[start:known]
+            and all(messages[index] == self.given[index] for index in watched)
         )
         changed: Sequence[int] = range(known, len(messages))
         if not same:
-            changed = [i for i, message in enumerate(messages) if i >= known or message != self._given[i]]
+            changed = [i for i, message in enumerate(messages) if i >= known or message != self.given[i]]
         shapes = {index: shape_of(messages[index], index) for index in changed}
         try:
             self._take(messages, shapes, known if same else 0)
@@ -108,37 +108,46 @@ class Ledger:
             raise
 
     def _take(self, messages: Messages, shapes: dict[int, Shape], known: int) -> None:
-        """Enter new and changed messages, and those whose media are replaced from now on."""
+        """Enter new and changed messages."""
         self._resize(len(messages))
-        self._given[known:] = messages[known:]
+        self.given[known:] = messages[known:]
         first = min(shapes, default=len(messages))
         for index, shape in shapes.items():
-            self.media.counts.values[index] = shape.media
-        self.media.counts.refresh(first)
-        for index in sorted({*shapes, *self.media.move()}):
-            self._enter(index, shapes.get(index) or self.shapes[index])
-            first = min(first, index)
+            self._enter(index, shape)
         self._derive(first)
         for sums in self._sums():
             sums.refresh(max(first - 1, 0))
+
+    def limit_media(self, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> None:
+        """Replace the oldest images and documents that a view would show beyond the limit, and no others.
+
+        Args:
+            stretches: At which level each part of the view is shown; what is before them is left out.
+            lead: Indices of messages before them that are shown all the same.
+        """
+        most, total = self.media.max_media, sum(self.shapes[index].media for index in self.illustrated)
+        shown = shown_media(self, stretches, lead) if most is not None and total > most else ()
+        for index in self.media.draw(shown):
+            self._enter(index, self.shapes[index])
 
     def _sums(self) -> tuple[Sums, ...]:
         return self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for sums in (*self._sums(), self.media.counts):
+        for sums in self._sums():
             sums.values[length:] = [0] * (length - len(sums.values))
         self._features.resize(length)
         self._capped.resize(length)
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         self.messages[length:] = [_NO_MESSAGE] * (length - len(self.messages))
         if shrunk:
+            self.media.cut_back(length)
             self.inner = {index for index in self.inner if index < length}
 
     def _enter(self, index: int, shape: Shape) -> None:
         replaced = self.media.replaced(index)
-        message = without_media(self._given[index], replaced) if replaced else self._given[index]
+        message = without_media(self.given[index], replaced) if replaced else self.given[index]
         self.messages[index] = message
         self.shapes[index] = shape
         self._features[index] = message_features(self.counter, message)
@@ -150,13 +159,15 @@ class Ledger:
     def _derive(self, first: int) -> None:
         """Derive what depends on neighbours, from the message before the first changed one."""
         first = max(first - 1, 0)
-        for column in (self.starts, self.prompts, self.pins, self.problems):
+        for column in (self.starts, self.prompts, self.pins, self.problems, self.illustrated):
             del column[bisect_left(column, first) :]
         if first < self._derived - 1:  # not only appended to
             self._calls.cut_back(self.shapes, first)
         self._derived = len(self.shapes)
         for index in range(first, len(self.shapes)):
             shape = self.shapes[index]
+            if shape.media:
+                self.illustrated.append(index)
             if shape.prompt:
                 self.prompts.append(index)
             if shape.prompt or opens_cycle(shape):
@@ -217,12 +228,6 @@ class Ledger:
         """Sum the features of a range, as the log has it."""
         return self._features.total(start, stop)
 
-    def doubtful_tokens(self, start: int) -> int:
-        """Count from an index on what providers may bill far less for: media, and reasoning of earlier turns."""
-        blocks = [block for message in self.messages[start:] for block in message["content"]]
-        items = [item for b in blocks for item in (b["toolResult"].get("content") or () if "toolResult" in b else (b,))]
-        return sum(block_tokens(self.counter, item) for item in items if not DOUBTFUL.isdisjoint(item))
-
     def note_features(self, note: str) -> Features:
         """Return the features of a note of omission; the latest are remembered."""
         if note not in self._notes:
@@ -248,7 +253,7 @@ class Ledger:
 
     def _named_ids(self, index: int) -> list[str]:
         """Return the ids of results that a recall tool reads: those of its own, and repeated ones, it does not."""
-        names, recall_tool = self._names(index), self.rules.recall_tool
+        names, recall_tool = self.names(index), self.rules.recall_tool
         ids = self.shapes[index].result_ids
         return [call for call in ids if names.get(call) != recall_tool and call not in self._calls.repeated]
 
@@ -264,7 +269,7 @@ class Ledger:
 
     def _cap(self, index: int, cap: Cap) -> Capped:
         given, rules = self.messages[index], self.rules
-        caps = rules.result_caps(self.shapes[index], self._names(index), cap)
+        caps = rules.result_caps(self.shapes[index], self.names(index), cap)
         message, count, dropped = cap_message(
             given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall=self._recall
         )
@@ -285,9 +290,9 @@ class Ledger:
 
     def shrinkable(self, index: int) -> frozenset[str]:
         """Return the ids of a message's results that may be capped at all."""
-        return self.rules.shrinkable(self.shapes[index], self._names(index))
+        return self.rules.shrinkable(self.shapes[index], self.names(index))
 
-    def _names(self, index: int) -> dict[str, str]:
+    def names(self, index: int) -> dict[str, str]:
         """Map the ids of a message's results to the names of the tools, where caps depend on them."""
         if not self.rules.name_tools or not index or not self.shapes[index].result_ids:
             return {}

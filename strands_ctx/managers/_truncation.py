@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from strands_ctx.errors import SilentTruncationWarning
 from strands_ctx.tokens.calibration import Calibration
+from strands_ctx.tokens.counting import block_tokens
 from strands_ctx.tokens.features import Features
+from strands_ctx.types import Message, TokenCounter
 
 from ._warnings import warn_gently
 
@@ -27,6 +30,9 @@ GROWTH_RATIO = 1.02
 LEVEL_RATIO = 0.9
 """A server that cuts bills about the same each time; a bill that falls by more has another reason, such as reasoning
 that a provider leaves out of later turns."""
+
+DOUBTFUL = frozenset({"image", "document", "video", "audio", "reasoningContent"})
+"""Kinds of content whose tokens only a provider knows."""
 
 STALLED_RATIO = 0.8
 """Where bills have stopped to grow with the prompts, a bill under this share of the estimate is not of all of it."""
@@ -71,3 +77,10 @@ def warn_of_truncation(estimate_tokens: int, billed_tokens: int) -> None:
         billed_tokens,
     )
     warn_gently(warning)
+
+
+def doubtful_tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
+    """Count what providers may bill far less for: media, and reasoning of earlier turns."""
+    blocks = [block for message in messages for block in message["content"]]
+    items = [item for b in blocks for item in (b["toolResult"].get("content") or () if "toolResult" in b else (b,))]
+    return sum(block_tokens(counter, item) for item in items if not DOUBTFUL.isdisjoint(item))

@@ -99,7 +99,7 @@ TOO_HEAVY = "total payload size exceeds 25000000 bytes: too many total text byte
 
 @pytest.mark.parametrize(("text", "later"), [(TOO_MANY, 4), (TOO_HEAVY, 16)], ids=["images", "bytes"])
 def test_a_refusal_for_images_or_bytes_drops_the_oldest_images(kind, text, later):
-    """R13: half of them at each attempt, and no text. How many a model takes holds later, what is too heavy does not."""
+    """R13: half of them at each attempt, and no text. How many a model takes holds later, a weight does not."""
     rig = narrow_rig(kind, window_tokens=90_000)
     error = ContextWindowOverflowException(text)
     rig.model._fail_at.update({1: error, 2: error})

@@ -7,6 +7,7 @@ import copy
 import pytest
 
 from strands_ctx.messages import check_messages
+from strands_ctx.plans import Boundaries, Policy
 from tests.builders import assistant, cycle, limits_of, planned, texts, use, user
 
 
@@ -68,3 +69,18 @@ def test_a_document_that_does_not_fit_becomes_a_placeholder(source):
     for log in ([user("read", document)], [user("read"), assistant(use("a")), answer]):
         plan, view = planned(log, limits_of(1_000))
         assert ("newest", True) == (plan.reason, texts(view[-1])[-1].startswith('[document: pdf, "paper"'))
+
+
+def test_images_that_the_view_does_not_show_do_not_cost_those_that_it_does():
+    """S12, S20: the task's picture stays while newer ones are capped away or left out with their messages."""
+    task, policy = b"the task's picture", Policy(old_result_max_bytes=64, recent_tokens=2_000)
+    image = {"image": {"format": "png", "source": {"bytes": task}}}
+    log = screenshots(40, own=False)
+    for number, message in enumerate(log[2::2]):
+        message["content"][0]["toolResult"]["content"] = [
+            {"image": {"format": "png", "source": {"bytes": f"screen {number:03}".encode() * 50}}}
+        ]
+    log[0] = user("look", image)
+    standing = Boundaries(0, 61, 64)
+    _, view = planned(log, limits_of(30_000), policy, standing=standing, max_media=20)
+    assert (task, True) == (images_of(view)[0], len(images_of(view)) <= 20)
