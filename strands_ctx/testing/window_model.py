@@ -43,9 +43,8 @@ class _Answer:
 class WindowModel(Model):
     """Follow a script of tool calls and texts, and refuse what a real provider would refuse.
 
-    It is a real ``strands.models.Model``: an agent's loop, hooks, tools and managers all run. Prompts are counted by
-    the model's own token rule, which no counter of a manager knows. The script advances only when an answer was given,
-    so a retry after an overflow gets the same step, and a later invocation goes on where the last one ended.
+    A real ``strands.models.Model``: an agent's loop, hooks, tools and managers all run. Prompts are counted by its own
+    token rule, which no manager's counter knows. The script advances only with an answer: a retry gets the same step.
     """
 
     def __init__(
@@ -122,11 +121,7 @@ class WindowModel(Model):
         return sum(request.cost for request in self.requests)
 
     def update_config(self, **model_config: Any) -> None:
-        """Change the model's configuration.
-
-        Args:
-            **model_config: ``context_window_limit``, ``max_tokens`` or ``model_id``.
-        """
+        """Change ``context_window_limit``, ``max_tokens`` or ``model_id``."""
         self.config.update(model_config)
 
     def get_config(self) -> dict[str, Any]:
