@@ -41,10 +41,13 @@ demo: $(VENV)/.demo
 demo-llm: $(VENV)/.llm
 	@$(BIN)/strands-ctx demo-llm
 
+# Both at the same time, since each needs one core for minutes; what the oldest says is shown last.
 test: $(VENV)/.dev $(OLDEST)/.dev
-	@$(BIN)/python -m pytest
-	@echo "Host tests on Strands $(OLDEST_STRANDS)"
-	@$(OLDEST)/bin/python -m pytest tests/host
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	$(OLDEST)/bin/python -m pytest tests/host >"$$log" 2>&1 & oldest=$$!; \
+	newest=0; $(BIN)/python -m pytest || newest=$$?; \
+	echo "Host tests on Strands $(OLDEST_STRANDS)"; \
+	failed=0; wait $$oldest || failed=$$?; cat "$$log"; exit $$((newest + failed))
 
 test-llm: $(VENV)/.dev $(VENV)/.llm
 	@$(BIN)/python -m pytest -m llm tests/llm

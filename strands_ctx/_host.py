@@ -79,3 +79,19 @@ def own_cache_points(model: Any) -> int:
     options = config if isinstance(config, Mapping) else getattr(config, "__dict__", {})
     by_itself = options.get("cache_config") is not None
     return bool(options.get("cache_tools") or by_itself) + bool(options.get("cache_prompt") or by_itself)
+
+
+def notes_direct_call(messages: Messages, index: int) -> bool:
+    """Tell whether an assistant message is the host's record of a direct tool call, and no answer of a model.
+
+    Source: ``strands.tools._caller`` adds four messages: what was called, the call, its result, and that it was
+    called; 1.51 to 1.62.
+    """
+    last = next((i for i in (index, index + 2) if i < len(messages) and _says_called(messages[i])), None)
+    return last is not None
+
+
+def _says_called(message: Any) -> bool:
+    content = message.get("content") or [{}]
+    text = content[0].get("text") if len(content) == 1 and message.get("role") == "assistant" else None
+    return isinstance(text, str) and text.startswith("agent.tool.") and text.endswith(" was called.")

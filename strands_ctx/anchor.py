@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from .digests import digest
-from .errors import AnchorError
+from .errors import AnchorError, ConfigError
 from .types import Message, Messages
 
 if TYPE_CHECKING:
@@ -58,7 +58,12 @@ class DeltaAnchor:
 
         Returns:
             An anchor; it may be asked for the delta as often as needed.
+
+        Raises:
+            ConfigError: If it is no agent.
         """
+        if not isinstance(getattr(agent, "messages", None), list):
+            raise ConfigError("agent", agent, "must be an agent; for a list of messages use DeltaAnchor(messages)")
         anchor = cls(agent.messages, _removed_count(agent))  # type: ignore[arg-type]
         _watch(agent, anchor)
         return anchor

@@ -9,12 +9,13 @@ from .capping.media import media_weight
 from .capping.messages import text_bytes
 from .capping.rules import Cap
 from .errors import BudgetError
-from .ledger.ledger import Capped, Ledger
+from .ledger.capped import Capped
+from .ledger.ledger import Ledger
 from .notes import MAX_NAMED_IDS, note_text
 from .plans import Boundaries, Plan, Policy, Reason, Shrinks, Stretch, cap_at
 from .selection import lead_of
 from .tokens.calibration import Calibration
-from .tokens.features import Features, message_features, text_features
+from .tokens.features import Features, message_features
 
 REPAIR_TOKENS = 48
 """Raw tokens that a block takes at most which a repair adds: a stand-in prompt, or a result, half of it its text."""
@@ -108,7 +109,7 @@ class Drafts:
             features -= self._saved(index, max_bytes, cap_at(stretches, index))
         note, repairs = self._note(boundaries, lead), self._repairs(cut, lead)
         if note:
-            features += text_features(ledger.counter, note)
+            features += ledger.note_features(note)
         return features + Features(
             result_tokens=REPAIR_TOKENS // 2 * repairs,
             other_tokens=REPAIR_TOKENS * repairs,

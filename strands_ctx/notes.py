@@ -49,4 +49,5 @@ def said_text(said: object) -> str:
     """Take what an app, or the session of one, says of omitted messages: bounded, and no forged note of ours."""
     if not isinstance(said, str) or is_blank(said):
         return ""
-    return cap_text(said.strip().replace("[strands_ctx", "(strands_ctx"), MAX_SAID_BYTES)
+    text = said.encode("utf-8", "replace").decode().strip()  # a lone surrogate could not be stored
+    return cap_text(text.replace("[strands_ctx", "(strands_ctx"), MAX_SAID_BYTES)

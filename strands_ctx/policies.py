@@ -48,13 +48,27 @@ def plan_view(
         BudgetError: If the task and the newest cycle, capped as far as they can be, do not fit.
     """
     drafts = Drafts(ledger, load, policy)
-    everything, standing = Boundaries(), _under(policy, standing, len(ledger))
+    standing = _under(policy, standing, len(ledger))
+    _limit_media(drafts, standing)
+    plan = _plan(drafts, limits, standing, may_move=may_move)
+    if plan.cut < standing.cut or plan.cap_line < standing.cap_line:  # more is shown again
+        _limit_media(drafts, plan.boundaries)
+        plan = _plan(drafts, limits, standing, may_move=may_move)
+    return plan
+
+
+def _limit_media(drafts: Drafts, boundaries: Boundaries) -> None:
+    drafts.ledger.limit_media(drafts.policy.stretches(boundaries), drafts.lead(boundaries.cut))
+
+
+def _plan(drafts: Drafts, limits: Limits, standing: Boundaries, *, may_move: bool) -> Plan:
+    policy, everything = drafts.policy, Boundaries()
     enough = limits.trigger_tokens if standing == everything else int(limits.trigger_tokens * RETURN_RATIO)
     if drafts.tokens(everything) <= enough:
         return drafts.plan(everything, "log")
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")
-    boundaries = _under(policy, _advance(drafts, limits, standing), len(ledger))
+    boundaries = _under(policy, _advance(drafts, limits, standing), len(drafts.ledger))
     if drafts.tokens(boundaries) <= limits.hard_tokens:
         return drafts.plan(boundaries, _moved(standing, boundaries))
     shrinks = _shrink(drafts, boundaries, limits)

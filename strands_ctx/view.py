@@ -55,8 +55,11 @@ def is_legal(ledger: Ledger, plan: Plan, *, max_cache_points: int = MAX_CACHE_PO
 
 def _messages(ledger: Ledger, plan: Plan) -> Iterator[Message]:
     shrinks = dict(plan.shrinks)
-    for index in (*plan.lead, *range(plan.cut, len(ledger))):
-        yield ledger.shown(index, plan.cap_at(index), shrinks.get(index))
+    for index in plan.lead:
+        yield ledger.shown(index, None, shrinks.get(index))
+    for stretch in plan.stretches:
+        for index in range(stretch.start, min(stretch.stop, len(ledger))):
+            yield ledger.shown(index, stretch.cap, shrinks.get(index))
 
 
 def _with_note(messages: Sequence[Message], note: str) -> Messages:
@@ -87,9 +90,7 @@ def standing_view(messages: Sequence[Message], plan: Plan | None, rules: CapRule
         if cap is not None:
             names = tool_names(messages[index - 1]) if index else {}
             caps = rules.result_caps(shape_of(message, index), names, cap)
-            message, *_ = cap_message(
-                message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
-            )
+            message, *_ = cap_message(message, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes)
         view.append(message)
     if plan.note:
         view = _with_note(view, plan.note)

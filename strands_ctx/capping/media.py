@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from strands_ctx.messages import id_of, shape_of
 from strands_ctx.tokens.characters import CharacterCounter
 from strands_ctx.tokens.image_size import image_size
 from strands_ctx.tokens.media import (
@@ -21,7 +22,7 @@ from strands_ctx.tokens.media import (
     UNKNOWN_DURATION_S,
     VIDEO_TOKENS_PER_S,
 )
-from strands_ctx.types import Block, Message
+from strands_ctx.types import Block, Message, Messages
 
 from .text import count_bytes
 
@@ -33,6 +34,9 @@ LIMITED_KINDS = ("image", "document")
 
 Source: Bedrock refuses more than 20 images and documents together in one request (read 2026-11-30).
 """
+
+UNLIMITED_MEDIA = 2**53
+"""More images and documents than a log can hold."""
 
 MAX_PLACEHOLDER_BYTES = 600
 """Room for a placeholder with its longest name and location."""
@@ -69,6 +73,27 @@ def media_weight(kind: str, media: Mapping[str, Any]) -> int:
     return min(tokens * BYTES_PER_TOKEN, media_bytes(kind, media)) if kind == "document" else tokens * BYTES_PER_TOKEN
 
 
+def limited_count(message: Message, caps: Mapping[str, int]) -> int:
+    """Count a message's images and documents that caps of its results, in bytes by id, do not replace by a line."""
+    count = 0
+    for block in message["content"]:
+        result = block.get("toolResult")
+        cap = caps.get(id_of(result)) if isinstance(result, dict) else None
+        for item in result.get("content") or () if isinstance(result, dict) else (block,):
+            if any(kind in item for kind in LIMITED_KINDS):
+                media = media_of(item)
+                count += cap is None or media is None or media_bytes(*media) <= cap
+    return count
+
+
+def limited_bytes(message: Message) -> int:
+    """Count the bytes of a message's images and documents, those inside of tool results included."""
+    results = [block["toolResult"].get("content") or () for block in message["content"] if "toolResult" in block]
+    items = [*message["content"], *(item for content in results for item in content)]
+    found = [media_of(item) for item in items if any(kind in item for kind in LIMITED_KINDS)]
+    return sum(media_bytes(*media) for media in found if media is not None)
+
+
 def replaced(item: Block, max_bytes: int) -> Block:
     """Put a line of text in the place of an item that is media; its other keys stay."""
     found = media_of(item)
@@ -99,6 +124,16 @@ def without_media(message: Message, count: int) -> Message:
             shown.append(replaced(item, MAX_PLACEHOLDER_BYTES) if limited else item)
         content.append({**block, "toolResult": {**result, "content": shown}} if isinstance(result, dict) else shown[0])
     return {**message, "content": content}
+
+
+def newest_media(messages: Sequence[Message], most: int | None) -> Messages:
+    """Keep the newest images and documents of messages, and put lines of text in the place of the others."""
+    kept, limited = (UNLIMITED_MEDIA if most is None else most), list[Message]()
+    for message in reversed(messages):
+        found = shape_of(message).media
+        limited.append(without_media(message, found - kept) if found > kept else message)
+        kept = max(kept - found, 0)
+    return limited[::-1]
 
 
 def placeholder(kind: str, media: Mapping[str, Any], max_bytes: int) -> str:

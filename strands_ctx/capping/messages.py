@@ -15,7 +15,7 @@ from strands_ctx.types import Block, Keep, Message
 from .json_values import COUNT_KEY, cap_json, shown_json
 from .media import media_bytes, media_of, media_weight, replaced
 from .results import Weigh, cap_tool_result, result_bytes
-from .rules import recall_text
+from .rules import Recall, no_recall
 from .text import MIN_CAP_BYTES, cap_text, count_bytes
 
 
@@ -25,7 +25,7 @@ def cap_message(
     *,
     keep: Keep = "head_tail",
     input_max_bytes: int | None = None,
-    recall_tool: str = "",
+    recall: Recall = no_recall,
 ) -> tuple[Message, int, int]:
     """Shorten the tool results of one message, and the inputs of its tool calls.
 
@@ -34,7 +34,7 @@ def cap_message(
         caps: The cap in bytes by tool use id; results with other ids stay whole.
         keep: Which end of a text stays.
         input_max_bytes: The cap of the input of each tool call, at least 64; None for no cap.
-        recall_tool: The tool that a capped result names, with its id; empty for none.
+        recall: Words the line of a capped result that says how all of it can be read.
 
     Returns:
         The message (the same object if nothing was capped), the number of capped results, and the bytes left out,
@@ -45,7 +45,7 @@ def cap_message(
     for block in message["content"]:
         shorter, lost = block, 0
         if isinstance(block.get("toolResult"), dict):
-            shorter, lost = _capped_result(block, caps, keep, recall_tool)
+            shorter, lost = _capped_result(block, caps, keep, recall)
             capped += shorter is not block
         elif input_max_bytes is not None and isinstance(block.get("toolUse"), dict):
             shorter, lost = _capped_input(block, input_max_bytes, keep)
@@ -57,12 +57,12 @@ def cap_message(
 
 
 def _cap_result(
-    result: dict[str, Any], max_bytes: int, keep: Keep, recall_tool: str, weigh: Weigh = media_bytes
+    result: dict[str, Any], max_bytes: int, keep: Keep, recall: Recall, weigh: Weigh = media_bytes
 ) -> dict[str, Any] | None:
     """Shorten one result; where there is room, its last item then says by which id a tool reads all of it."""
     if result_bytes(result, weigh) <= max_bytes:
         return None
-    named = recall_text(recall_tool, id_of(result))
+    named = recall(id_of(result))
     room = max_bytes - len(named)
     if not named or room < MIN_CAP_BYTES:
         return cap_tool_result(result, max_bytes, keep=keep, weigh=weigh)
@@ -70,10 +70,10 @@ def _cap_result(
     return {**shorter, "content": [*shorter["content"], {"text": named}]}
 
 
-def _capped_result(block: Block, caps: Mapping[str, int], keep: Keep, recall_tool: str) -> tuple[Block, int]:
+def _capped_result(block: Block, caps: Mapping[str, int], keep: Keep, recall: Recall) -> tuple[Block, int]:
     result = block["toolResult"]
     cap = caps.get(id_of(result))
-    shorter = None if cap is None else _cap_result(result, cap, keep, recall_tool)
+    shorter = None if cap is None else _cap_result(result, cap, keep, recall)
     if shorter is None:
         return block, 0
     return {**block, "toolResult": shorter}, result_bytes(result) - result_bytes(shorter)
@@ -121,8 +121,7 @@ def cap_texts(
     *,
     keep: Keep = "head_tail",
     weigh: Weigh = media_weight,
-    results_only: bool = False,
-    recall_tool: str = "",
+    recall: Recall = no_recall,
 ) -> Message:
     """Cap one message as a whole, sharing fairly: its own texts and media, and the results with some ids.
 
@@ -132,17 +131,14 @@ def cap_texts(
         ids: Ids of the results that may be capped.
         keep: Which end of a text stays.
         weigh: Gives the bytes that media count for; by default what they weigh in tokens.
-        results_only: Whether its own texts and media stay and do not count.
-        recall_tool: The tool that a capped result names, with its id; empty for none.
+        recall: Words the line of a capped result that says how all of it can be read.
 
     Returns:
         The message, the same object if nothing was capped.
     """
 
     def caps_of(blocks: list[Block]) -> list[tuple[Block, int, int]]:
-        sizes = [
-            0 if results_only and "toolResult" not in block else _block_bytes(block, ids, weigh) for block in blocks
-        ]
+        sizes = [_block_bytes(block, ids, weigh) for block in blocks]
         errors = [bool(size) and _reports_error(block) for block, size in zip(blocks, sizes, strict=True)]
         shares = sparing_shares(sizes, max_bytes, errors, floor=MIN_CAP_BYTES)
         caps = [max(share, MIN_CAP_BYTES) for share in shares]
@@ -153,7 +149,7 @@ def cap_texts(
         return message
     described = [replaced(block, cap) if size > cap else block for block, size, cap in parts]
     content = [
-        _capped_block(block, cap, keep, weigh, recall_tool) if size > cap else block
+        _capped_block(block, cap, keep, weigh, recall) if size > cap else block
         for block, size, cap in caps_of(described)
     ]
     return {**message, "content": content}
@@ -164,8 +160,8 @@ def _reports_error(block: Block) -> bool:
     return isinstance(result, dict) and result.get("status") == "error"
 
 
-def _capped_block(block: Block, max_bytes: int, keep: Keep, weigh: Weigh, recall_tool: str) -> Block:
+def _capped_block(block: Block, max_bytes: int, keep: Keep, weigh: Weigh, recall: Recall) -> Block:
     if isinstance(block.get("text"), str):
         return {**block, "text": cap_text(block["text"], max_bytes, keep=keep)}
     result = block["toolResult"]
-    return {**block, "toolResult": _cap_result(result, max_bytes, keep, recall_tool, weigh) or result}
+    return {**block, "toolResult": _cap_result(result, max_bytes, keep, recall, weigh) or result}

@@ -98,7 +98,11 @@ def cap_tool_result(
 
     Returns:
         A new toolResult, or None where the cap is kept already.
+
+    Raises:
+        ConfigError: If the cap is under 64 bytes.
     """
+    check_cap("max_bytes", max_bytes)
     parts = _parts(result, weigh)
     return None if _size(parts) <= max_bytes else {**result, "content": _capped_items(parts, max_bytes, keep)}
 

@@ -7,13 +7,17 @@ both follows the cap of each single result.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from strands_ctx.messages import Shape
 from strands_ctx.types import Keep
 
 from .text import MIN_CAP_BYTES
+
+Recall: TypeAlias = Callable[[str], str]
+"""Words the line that says how all of a capped result can be read, from its id; an empty text for none."""
 
 PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """An id of a call that may be named to a model: it can neither break a line nor look like a note."""
@@ -45,6 +49,7 @@ class CapRules:
         base_bytes: The manager's own cap; where results are capped lower than that, those of ``tool_max_bytes`` are
             too, in proportion.
         recall_tool: The tool that reads whole results by id, which notes and capped results then name; empty for none.
+            What it answers is capped only where the newest messages have to share what a limit leaves.
     """
 
     keep: Keep = "head_tail"
@@ -56,11 +61,11 @@ class CapRules:
     @property
     def name_tools(self) -> bool:
         """Whether caps depend on the name of the tool."""
-        return bool(self.exempt_tools or self.tool_max_bytes)
+        return bool(self.exempt_tools or self.tool_max_bytes or self.recall_tool)
 
     def tool_cap(self, name: str | None, max_bytes: int) -> int | None:
         """Return the cap of the results of one tool where others are capped at a number of bytes, or None."""
-        if name in self.exempt_tools:
+        if name in self.exempt_tools or (name is not None and name == self.recall_tool):
             return None
         own = self.tool_max_bytes.get(name) if name is not None else None
         if own is None:
@@ -96,3 +101,8 @@ def recall_text(recall_tool: str, tool_use_id: str) -> str:
     if not recall_tool or not PLAIN_ID.fullmatch(tool_use_id):
         return ""
     return f"[strands_ctx: all of it can be read with {recall_tool} by id {tool_use_id}]"
+
+
+def no_recall(_tool_use_id: str) -> str:
+    """Say nothing of how a capped result can be read."""
+    return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from strands_ctx.errors import ConfigError
 from strands_ctx.types import Keep
 
 MIN_CAP_BYTES = 64
@@ -45,10 +46,15 @@ def cap_text(text: str, max_bytes: int, *, keep: Keep = "head_tail") -> str:
     Returns:
         The text itself if it fits, else a text of at most ``max_bytes`` bytes.
 
+    Raises:
+        ConfigError: If the cap is under 64 bytes.
+
     Example:
         >>> cap_text("x" * 1_000, 64)
         'xxxxxxxxxxxxxxx\n[... 29 of 1,000 bytes shown ...]\nxxxxxxxxxxxxxx'
     """
+    if max_bytes < MIN_CAP_BYTES:
+        raise ConfigError("max_bytes", max_bytes, f"must be at least {MIN_CAP_BYTES}, room for the marker")
     total = count_bytes(text)
     return text if total <= max_bytes else cut_text(text, total, max_bytes, keep)
 

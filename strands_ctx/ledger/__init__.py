@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from strands_ctx._lazy import facade
 
 if TYPE_CHECKING:
-    from strands_ctx.ledger.ledger import Capped as Capped
+    from strands_ctx.ledger.capped import Capped as Capped
     from strands_ctx.ledger.ledger import Ledger as Ledger
 
 __all__ = ["Capped", "Ledger"]
 
 _HOMES = {
-    "Capped": "ledger",
+    "Capped": "capped",
     "Ledger": "ledger",
 }
 

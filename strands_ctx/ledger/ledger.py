@@ -9,37 +9,25 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from strands_ctx.capping.media import without_media
 from strands_ctx.capping.messages import cap_message, cap_texts
-from strands_ctx.capping.rules import Cap, CapRules
+from strands_ctx.capping.rules import Cap, CapRules, recall_text
 from strands_ctx.messages import Shape, opens_cycle, pair_partners, rule_broken, shape_of, tool_names
-from strands_ctx.tokens.features import Features, message_features
+from strands_ctx.plans import Stretch
+from strands_ctx.tokens.features import Features, message_features, text_features
 from strands_ctx.types import Message, Messages, TokenCounter
 
+from .call_ids import CallIds
+from .capped import Capped, CappedMessages
 from .feature_sums import FeatureSums
-from .media_line import MediaLine
+from .media_line import MediaLine, shown_media
 from .sums import Sums
 
+MAX_NOTES = 256
+"""Notes of omission whose features are remembered."""
+
 _NO_MESSAGE: Message = {"role": "user", "content": []}
-
-
-@dataclass(frozen=True, slots=True)
-class Capped:
-    """One message with its results capped.
-
-    Attributes:
-        message: The message; the log's own object where nothing was capped.
-        features: What its tokens are estimated from.
-        results: How many results were capped.
-        dropped_bytes: How many bytes of them are left out.
-    """
-
-    message: Message
-    features: Features
-    results: int
-    dropped_bytes: int
 
 
 class Ledger:
@@ -47,12 +35,14 @@ class Ledger:
 
     Attributes:
         media: Which images and documents are replaced by texts.
-        messages: The log as last seen, images and documents beyond the limit replaced by texts. It is never changed.
+        given: The log as last seen. It is never changed.
+        messages: The same, images and documents beyond the limit replaced by texts.
         shapes: A shape a message.
         starts: Indices at which a view may begin: prompts and cycles, in order.
         prompts: Indices of the prompts among them.
         pins: Indices of the messages that are pinned or share a tool call with one that is.
         problems: Indices at which the log is not legal.
+        illustrated: Indices of the messages with images or documents.
         inner: Indices of prompts that are known to lie inside an invocation, and so open no turn.
     """
 
@@ -67,22 +57,23 @@ class Ledger:
         self.counter = counter
         self.rules = rules or CapRules()
         self.media = MediaLine(max_media)
-        self._given: Messages = []
+        self.given: Messages = []
         self.messages: Messages = []
         self.shapes: list[Shape] = []
         self.starts: list[int] = []
         self.prompts: list[int] = []
         self.pins: list[int] = []
         self.problems: list[int] = []
+        self.illustrated: list[int] = []
         self.inner: set[int] = set()
         self._features = FeatureSums()
         self._result_counts = Sums()
         self._cache_points = Sums()
         self._stand_ins = Sums()
-        self._calls: dict[str, int] = {}
+        self._calls = CallIds()
         self._derived = 0
-        self._capped: dict[tuple[int, Cap], Capped] = {}
-        self._capped_features: dict[Cap, FeatureSums] = {}
+        self._notes: dict[str, Features] = {}
+        self._capped = CappedMessages(self._cap)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -98,15 +89,15 @@ class Ledger:
         Raises:
             HistoryError: If a message is no Converse message; nothing has changed then.
         """
-        known, start = len(self._given), unchanged_before
+        known, start = len(self.given), unchanged_before
         same = (
             len(messages) >= known
-            and messages[start:known] == self._given[start:known]
-            and all(messages[index] == self._given[index] for index in watched)
+            and messages[start:known] == self.given[start:known]
+            and all(messages[index] == self.given[index] for index in watched)
         )
         changed: Sequence[int] = range(known, len(messages))
         if not same:
-            changed = [i for i, message in enumerate(messages) if i >= known or message != self._given[i]]
+            changed = [i for i, message in enumerate(messages) if i >= known or message != self.given[i]]
         shapes = {index: shape_of(messages[index], index) for index in changed}
         try:
             self._take(messages, shapes, known if same else 0)
@@ -117,58 +108,66 @@ class Ledger:
             raise
 
     def _take(self, messages: Messages, shapes: dict[int, Shape], known: int) -> None:
-        """Enter new and changed messages, and those whose media are replaced from now on."""
+        """Enter new and changed messages."""
         self._resize(len(messages))
-        self._given[known:] = messages[known:]
+        self.given[known:] = messages[known:]
         first = min(shapes, default=len(messages))
         for index, shape in shapes.items():
-            self.media.counts.values[index] = shape.media
-        self.media.counts.refresh(first)
-        for index in sorted({*shapes, *self.media.move()}):
-            self._enter(index, shapes.get(index) or self.shapes[index])
-            first = min(first, index)
+            self._enter(index, shape)
         self._derive(first)
         for sums in self._sums():
             sums.refresh(max(first - 1, 0))
+
+    def limit_media(self, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> None:
+        """Replace the oldest images and documents that a view would show beyond the limit, and no others.
+
+        Args:
+            stretches: At which level each part of the view is shown; what is before them is left out.
+            lead: Indices of messages before them that are shown all the same.
+        """
+        most, total = self.media.max_media, sum(self.shapes[index].media for index in self.illustrated)
+        shown = shown_media(self, stretches, lead) if most is not None and total > most else ()
+        for index in self.media.draw(shown):
+            self._enter(index, self.shapes[index])
 
     def _sums(self) -> tuple[Sums, ...]:
         return self._result_counts, self._cache_points, self._stand_ins
 
     def _resize(self, length: int) -> None:
         shrunk = length < len(self.shapes)
-        for sums in (*self._sums(), self.media.counts):
+        for sums in self._sums():
             sums.values[length:] = [0] * (length - len(sums.values))
-        for column in (self._features, *self._capped_features.values()):
-            column.resize(length)
+        self._features.resize(length)
+        self._capped.resize(length)
         self.shapes[length:] = [Shape("")] * (length - len(self.shapes))
         self.messages[length:] = [_NO_MESSAGE] * (length - len(self.messages))
         if shrunk:
-            self._capped = {key: value for key, value in self._capped.items() if key[0] < length}
+            self.media.cut_back(length)
             self.inner = {index for index in self.inner if index < length}
 
     def _enter(self, index: int, shape: Shape) -> None:
         replaced = self.media.replaced(index)
-        message = without_media(self._given[index], replaced) if replaced else self._given[index]
+        message = without_media(self.given[index], replaced) if replaced else self.given[index]
         self.messages[index] = message
         self.shapes[index] = shape
         self._features[index] = message_features(self.counter, message)
         self._result_counts.values[index] = len(shape.result_ids)
         self._cache_points.values[index] = shape.cache_points
-        for cap, column in self._capped_features.items():
-            for place in range(index, min(index + 2, len(self.shapes))):  # the next one by the names of these calls
-                column[place] = None
-                self._capped.pop((place, cap), None)
+        self._capped.forget(index)
+        self._capped.forget(index + 1)  # its results are capped by the names of these calls
 
     def _derive(self, first: int) -> None:
         """Derive what depends on neighbours, from the message before the first changed one."""
         first = max(first - 1, 0)
-        for column in (self.starts, self.prompts, self.pins, self.problems):
+        for column in (self.starts, self.prompts, self.pins, self.problems, self.illustrated):
             del column[bisect_left(column, first) :]
         if first < self._derived - 1:  # not only appended to
-            self._calls = {call: index for call, index in self._calls.items() if index < first}
+            self._calls.cut_back(self.shapes, first)
         self._derived = len(self.shapes)
         for index in range(first, len(self.shapes)):
             shape = self.shapes[index]
+            if shape.media:
+                self.illustrated.append(index)
             if shape.prompt:
                 self.prompts.append(index)
             if shape.prompt or opens_cycle(shape):
@@ -184,8 +183,10 @@ class Ledger:
 
     def _reuses(self, shape: Shape, index: int) -> bool:
         """Enter the calls of a message; tell whether an earlier message has used one of their ids."""
-        firsts = [self._calls.setdefault(call, index) for call in shape.use_ids]
-        return any(first != index for first in firsts)
+        again = self._calls.enter(shape, index)
+        for call in again:
+            self._capped.forget(self._calls.first(call) + 1)  # it may name the id
+        return bool(again)
 
     def legal_after(self, start: int) -> bool:
         """Tell whether every message after an index is legal where it stands in the log."""
@@ -227,6 +228,14 @@ class Ledger:
         """Sum the features of a range, as the log has it."""
         return self._features.total(start, stop)
 
+    def note_features(self, note: str) -> Features:
+        """Return the features of a note of omission; the latest are remembered."""
+        if note not in self._notes:
+            if len(self._notes) >= MAX_NOTES:
+                self._notes.clear()
+            self._notes[note] = text_features(self.counter, note)
+        return self._notes[note]
+
     def result_count(self, start: int, stop: int) -> int:
         """Count tool results."""
         return self._result_counts.total(start, stop)
@@ -239,47 +248,51 @@ class Ledger:
             index, _ = counts.reach(left - 1)
             left -= counts.values[index]
             if index not in lead:
-                ids = [*self.shapes[index].result_ids, *ids]
+                ids = [*self._named_ids(index), *ids]
         return ids[-most:]
+
+    def _named_ids(self, index: int) -> list[str]:
+        """Return the ids of results that a recall tool reads: those of its own, and repeated ones, it does not."""
+        names, recall_tool = self.names(index), self.rules.recall_tool
+        ids = self.shapes[index].result_ids
+        return [call for call in ids if names.get(call) != recall_tool and call not in self._calls.repeated]
 
     def shown_features(self, start: int, stop: int, cap: Cap | None) -> Features:
         """Sum the features of a range that is shown at one level."""
         if cap is None:
             return self.features(start, stop)
-        if cap not in self._capped_features:
-            self._capped_features[cap] = FeatureSums()
-            self._capped_features[cap].resize(len(self))
-        column = self._capped_features[cap]
-        for index in column.unknown(start, stop):
-            column[index] = self.capped(index, cap).features
-        return column.total(start, stop)
+        return self._capped.features(start, stop, cap)
 
     def capped(self, index: int, cap: Cap) -> Capped:
         """Return one message at a level, made once."""
-        key = index, cap
-        if key not in self._capped:
-            given, rules = self.messages[index], self.rules
-            caps = rules.result_caps(self.shapes[index], self._names(index), cap)
-            message, count, dropped = cap_message(
-                given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall_tool=rules.recall_tool
-            )
-            features = self._features[index] if message is given else message_features(self.counter, message)
-            self._capped[key] = Capped(message, features, count, dropped)
-        return self._capped[key]
+        return self._capped.at(index, cap)
+
+    def _cap(self, index: int, cap: Cap) -> Capped:
+        given, rules = self.messages[index], self.rules
+        caps = rules.result_caps(self.shapes[index], self.names(index), cap)
+        message, count, dropped = cap_message(
+            given, caps, keep=rules.keep, input_max_bytes=cap.input_max_bytes, recall=self._recall
+        )
+        features = self._features[index] if message is given else message_features(self.counter, message)
+        return Capped(message, features, count, dropped)
 
     def shown(self, index: int, cap: Cap | None, texts_max_bytes: int | None = None) -> Message:
         """Return one message at a level, its texts and media within a cap together; the log's own if none applies."""
         message = self.messages[index] if cap is None else self.capped(index, cap).message
         if texts_max_bytes is None:
             return message
-        keep, recall_tool = self.rules.keep, self.rules.recall_tool
-        return cap_texts(message, texts_max_bytes, self.shrinkable(index), keep=keep, recall_tool=recall_tool)
+        ids = self.shrinkable(index)
+        return cap_texts(message, texts_max_bytes, ids, keep=self.rules.keep, recall=self._recall)
+
+    def _recall(self, call: str) -> str:
+        """Name an id, unless it was used again: then it says nothing of this result."""
+        return "" if call in self._calls.repeated else recall_text(self.rules.recall_tool, call)
 
     def shrinkable(self, index: int) -> frozenset[str]:
         """Return the ids of a message's results that may be capped at all."""
-        return self.rules.shrinkable(self.shapes[index], self._names(index))
+        return self.rules.shrinkable(self.shapes[index], self.names(index))
 
-    def _names(self, index: int) -> dict[str, str]:
+    def names(self, index: int) -> dict[str, str]:
         """Map the ids of a message's results to the names of the tools, where caps depend on them."""
         if not self.rules.name_tools or not index or not self.shapes[index].result_ids:
             return {}

@@ -1,43 +1,68 @@
-"""Which images and documents of a log are replaced: all but the newest, as many as a request may hold."""
+"""Which images and documents of a view are replaced: all but the newest, as many as a request may hold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from .sums import Sums
+from strands_ctx.capping.media import limited_count
+from strands_ctx.plans import Stretch, cap_at
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
 
 
 class MediaLine:
-    """Counts images and documents by message, and draws the line before which they are replaced.
+    """Tells how many images and documents of which messages are replaced.
 
     Attributes:
         max_media: How many stay, the newest; None for all.
-        counts: How many each message has.
     """
 
     def __init__(self, max_media: int | None) -> None:
         """Start with an empty log."""
         self.max_media = max_media
-        self.counts = Sums()
-        self._line = self._surplus = 0
+        self._replaced: dict[int, int] = {}
 
-    def move(self) -> list[int]:
-        """Draw the line anew; the messages of which another number than before is replaced."""
-        counts, before = self.counts, (self._line, self._surplus)
-        total = counts.total(0, len(counts.values))
-        self._line, self._surplus = (
-            counts.reach(max(total - self.max_media, 0)) if self.max_media is not None else (0, 0)
-        )
-        if before == (self._line, self._surplus):
-            return []
-        start, stop = sorted((before[0], self._line))
-        return [index for index in range(start, min(stop + 1, len(counts.values))) if counts.values[index]]
+    def draw(self, shown: Iterable[tuple[int, int]]) -> list[int]:
+        """Decide what is replaced.
+
+        Args:
+            shown: Indices of messages with the number of their images and documents that the view would show, newest
+                first.
+
+        Returns:
+            The messages of which another number than before is replaced, in order.
+        """
+        before, left = self._replaced, self.max_media
+        self._replaced = {}
+        for index, count in shown if left is not None else ():
+            kept = min(count, left or 0)
+            left = (left or 0) - kept
+            if kept < count:
+                self._replaced[index] = count - kept
+        changed = {*before, *self._replaced}
+        return sorted(index for index in changed if before.get(index) != self._replaced.get(index))
+
+    def cut_back(self, length: int) -> None:
+        """Forget what is beyond a length."""
+        self._replaced = {index: count for index, count in self._replaced.items() if index < length}
 
     def replaced(self, index: int) -> int:
-        """Count what is replaced in one message: its first ones, where the line runs through it."""
-        return self.counts.values[index] if index < self._line else self._surplus if index == self._line else 0
+        """Count what is replaced in one message: its first ones."""
+        return self._replaced.get(index, 0)
 
     def total_replaced(self, start: int, lead: Sequence[int] = ()) -> int:
         """Count what is replaced from an index on, and in the messages of a lead."""
-        after = self.counts.total(start, self._line) + self._surplus if start <= self._line else 0
-        return after + sum(map(self.replaced, lead))
+        return sum(count for index, count in self._replaced.items() if index >= start or index in lead)
+
+
+def shown_media(ledger: Ledger, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Count the images and documents that a view would show, by message, newest first: neither left out nor capped."""
+    for index in reversed(ledger.illustrated):
+        if index < stretches[0].start and index not in lead:
+            continue
+        cap, names = cap_at(stretches, index), ledger.names(index)
+        caps = ledger.rules.result_caps(ledger.shapes[index], names, cap) if cap is not None else {}
+        if count := limited_count(ledger.given[index], caps):
+            yield index, count

@@ -21,18 +21,20 @@ from strands.hooks import (
 )
 
 from strands_ctx import _host
+from strands_ctx.capping.media import newest_media
 from strands_ctx.errors import BudgetError, HistoryError
 from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import shape_of
 from strands_ctx.overflow import Overflow
 from strands_ctx.plans import Policy
 from strands_ctx.receipts import Receipt
+from strands_ctx.repair import legal_view
 from strands_ctx.tokens import TiktokenCounter
 from strands_ctx.types import Messages, TokenCounter
 from strands_ctx.view import build_view, is_legal, shows_log, standing_view
 
 from ._errors import BudgetExceededError
-from ._limits import Budget, check_callables, count
+from ._limits import UNKNOWN_WINDOW, Budget, check_callables, count, model_key
 from ._log_caps import LogCaps
 from ._omitting import Omitting, OnOmit
 from ._parking import Parking, removed_count
@@ -40,6 +42,7 @@ from ._planning import Call, Decision, Planner
 from ._receipting import abandon_receipt, close_receipt, open_receipt
 from ._recovery import Recovery, overflow_of, recognised
 from ._state import AgentState
+from ._warnings import warn_gently
 
 if TYPE_CHECKING:
     from strands import Agent
@@ -52,10 +55,7 @@ OnReceipt = Callable[[Receipt], None]
 
 
 class ViewManager(NullConversationManager):
-    """Sends each model call a view of the log, and leaves the log alone.
-
-    Base of the three managers; it is configured by them and not used by itself. One manager may serve many agents.
-    """
+    """Sends each model call a view of the log: the base of the three managers. One manager may serve many agents."""
 
     def __init__(
         self,
@@ -82,6 +82,7 @@ class ViewManager(NullConversationManager):
         self._planner = Planner(policy, budget, self._parking, most)
         self._recovery = Recovery(self._planner)
         self._omitting = Omitting(on_omit, self._planner) if on_omit is not None else None
+        self._windowless: set[str] = set()
         self._states: WeakKeyDictionary[Agent, AgentState] = WeakKeyDictionary()
 
     def view(self, agent: Agent) -> Messages:
@@ -198,13 +199,21 @@ class ViewManager(NullConversationManager):
         if not state.retrying:
             state.calls += 1
             state.may_move = state.calls % self._per_turn == 0
-            self._budget.warn_of_unknown_window(event.agent.model)
+            self._warn_of_unknown_window(event.agent.model)
         self._log_caps.apply(state, event.agent.messages, state.run_start)
+
+    def _warn_of_unknown_window(self, model: Any) -> None:
+        """Warn of a model that names no window, once for each model."""
+        if self._budget.misses_window(model) and (key := model_key(model)) not in self._windowless:
+            self._windowless.add(key)
+            if not warn_gently(UserWarning(UNKNOWN_WINDOW)):
+                logger.warning("model=<%s> | %s", key, UNKNOWN_WINDOW)
 
     def _on_model_input(self, context: Any) -> Any:
         """Replace the messages of one call by the view; the last input handler to run."""
         state = self._state(context.agent)
         call = Call(context.model, context.messages, context.system_prompt, context.tool_specs)
+        self._log_caps.warn_of_missing_tool(state, call.tool_specs)
         try:
             decision = self._planner.decide(state, call)
             told = decision if self._omitting is None else self._omitting.apply(state, call, decision)
@@ -220,9 +229,8 @@ class ViewManager(NullConversationManager):
             return self._send_standing(context, state, call)
 
     async def _send_later(self, context: Any, state: AgentState, call: Call, told: Awaitable[Decision]) -> Any:
-        decision = await told
         try:
-            return self._send(context, state, call, decision)
+            return self._send(context, state, call, await told)
         except Exception:
             logger.warning(FALLING_BACK, state.calls, exc_info=True)
             return self._send_standing(context, state, call)
@@ -241,15 +249,24 @@ class ViewManager(NullConversationManager):
         return context if whole else _host.with_messages(context, view)
 
     def _send_standing(self, context: Any, state: AgentState, call: Call) -> Any:
-        """Send what was sent last time, made legal, and never everything."""
-        return _host.with_messages(context, standing_view(call.messages, state.plan, self._log_caps.rules))
+        """Send what was sent last time, made legal, or what a count by characters allows; never everything."""
+        view = self._planner.view_by_characters(state, call) if state.plan is None else None
+        if view is None:
+            view = standing_view(call.messages, state.plan, self._log_caps.rules)
+        limited = newest_media(view, state.ledger.media.max_media)
+        points = call.max_cache_points
+        return _host.with_messages(context, legal_view(limited, max_cache_points=points)[0])
 
     def _on_model_answer(self, event: AfterModelCallEvent) -> None:
         state = self._state(event.agent)
-        state.retrying, state.recovering, state.attempt_tokens = False, False, None
+        state.retrying = False
         if isinstance(event.exception, BudgetError):
             return
         overflow = overflow_of(event)
+        if (
+            overflow is not None or event.exception is None
+        ):  # a throttle in between leaves the attempt as small as it was
+            state.recovering, state.attempt_tokens = False, None
         receipt = close_receipt(state, event.stop_response, overflow=overflow is not None)
         if receipt is None:
             return
@@ -268,7 +285,7 @@ class ViewManager(NullConversationManager):
     def _on_run_end(self, event: AfterInvocationEvent) -> None:
         state = self._state(event.agent)
         state.in_run = state.checked = state.retrying = state.recovering = state.truncation_told = False
-        state.attempt_tokens = None
+        state.attempt_tokens = state.attempt_media = None
         state.settle()
         state.goes_on = _host.carries_on(event) or _host.is_interrupted(event)
         if not state.goes_on:

@@ -81,10 +81,9 @@ class Budget:
     def _needs_window(self) -> bool:
         return not self.unlimited and (self.budget_tokens is None or self.threshold_ratio is not None)
 
-    def warn_of_unknown_window(self, model: Any) -> None:
-        """Warn where a model names no window that a limit depends on; once, as Python's filters have it."""
-        if self._needs_window() and not getattr(model, "context_window_limit", None):
-            warnings.warn(UNKNOWN_WINDOW, stacklevel=1)
+    def misses_window(self, model: Any) -> bool:
+        """Tell whether a model names no window that a limit depends on."""
+        return self._needs_window() and not getattr(model, "context_window_limit", None)
 
 
 def model_key(model: Any) -> str:
@@ -176,8 +175,8 @@ def check_callables(counter: object, **callables: object) -> None:
     Raises:
         ConfigError: If the counter is no token counter, or something else can't be called.
     """
-    if counter is not None and not isinstance(counter, TokenCounter):
-        raise ConfigError("counter", counter, "must count_text, count_message and count_tools, and say whether exact")
+    if counter is not None and (isinstance(counter, type) or not isinstance(counter, TokenCounter)):
+        raise ConfigError("counter", counter, "must be an object that can count_text, count_message and count_tools")
     for name, function in callables.items():
         if function is not None and not callable(function):
             raise ConfigError(name, function, "must be a function of one argument, or None")

@@ -49,7 +49,8 @@ class Omitting:
         """
         omitted = _newly_omitted(state, call, decision)
         if not omitted:
-            return decision
+            return self._with(state, decision, state.said) if state.said and decision.plan.note else decision
+        state.handed_to = decision.plan.cut
         try:
             said = self.on_omit(omitted)
         except Exception:
@@ -69,15 +70,19 @@ class Omitting:
 
     def _with(self, state: AgentState, decision: Decision, said: Any) -> Decision:
         text = said_text(said)
-        return self.planner.saying(state, decision, text) if text else decision
+        if not text or text == decision.plan.boundaries.said:
+            return decision
+        state.said = text
+        return self.planner.saying(state, decision, text)
 
 
 def _newly_omitted(state: AgentState, call: Call, decision: Decision) -> Messages:
-    """Copy the messages that the decision leaves out and the standing view does not."""
-    plan, before = decision.plan, set[int]()
-    if decision.standing == "kept" and state.plan is not None:
-        before = set(range(state.boundaries.cut)).difference(state.plan.lead)
+    """Copy the messages that the decision leaves out and that were not handed over before, for this log."""
+    plan, handed = decision.plan, state.handed_to
+    if decision.standing == "reset":
+        handed, state.said = 0, ""
     elif decision.claimed is not None:
-        before = set(range(decision.claimed.boundaries.cut))
-    newly = sorted(set(range(plan.cut)).difference(plan.lead, before))
-    return [copy.deepcopy(call.messages[index]) for index in newly]
+        handed, state.said = decision.claimed.boundaries.cut, decision.claimed.boundaries.said
+    lead = state.plan.lead if state.plan is not None else ()
+    newly = sorted((set(range(handed, plan.cut)) | {index for index in lead if index < handed}) - set(plan.lead))
+    return [copy.deepcopy(call.messages[index]) for index in newly if index < plan.cut]

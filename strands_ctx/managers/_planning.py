@@ -9,11 +9,14 @@ from typing import Any
 from strands_ctx import _host
 from strands_ctx.drafts import Load
 from strands_ctx.errors import BudgetError
+from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import MAX_CACHE_POINTS
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
 from strands_ctx.selection import lead_of
+from strands_ctx.tokens import CharacterCounter
 from strands_ctx.types import Messages, SystemPrompt, ToolSpec
+from strands_ctx.view import build_view
 
 from ._limits import Budget, model_key
 from ._parking import Parking
@@ -99,7 +102,7 @@ class Planner:
         standing, boundaries, claimed = self._standing(state, call.messages)
         key = model_key(call.model)
         memory = claimed.memory if claimed is not None and claimed.memory.key == key else state.memory(key)
-        state.ledger.media.max_media = _fewer(self._max_media, memory.max_media)
+        state.ledger.media.max_media = _fewer(self._max_media, memory.max_media, state.attempt_media)
         self._update(state, call.messages)
         load = Load(*state.count_inputs(call.system_prompt, call.tool_specs), memory.calibration)
         limits = self._budget.limits(call.model, load.fixed_tokens)
@@ -118,9 +121,19 @@ class Planner:
         except BudgetError:
             return decision
         if plan.boundaries != boundaries:
-            logger.debug("bytes=<%d> | no room for what on_omit returned", len(said.encode()))
+            logger.debug("chars=<%d> | no room for what on_omit returned", len(said))
             return decision
         return replace(decision, plan=replace(plan, reason=decision.plan.reason))
+
+    def view_by_characters(self, state: AgentState, call: Call) -> Messages | None:
+        """Make a view with a counter that can't fail, for when the first plan has failed; None where that fails too."""
+        ledger = Ledger(CharacterCounter(), rules=state.ledger.rules, max_media=self._max_media)
+        try:
+            decision = self.decide(replace(state, ledger=ledger, call_inputs=None, checked=False), call)
+            return build_view(ledger, decision.plan, max_cache_points=call.max_cache_points)
+        except Exception:
+            logger.debug("calls=<%d> | no view by characters either", state.calls, exc_info=True)
+            return None
 
     def _standing(self, state: AgentState, messages: Messages) -> tuple[str, Boundaries, StoredView | None]:
         """Find the boundaries that stand for a log: kept, restored, or none where the log is another one."""

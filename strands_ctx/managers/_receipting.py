@@ -12,7 +12,7 @@ from strands_ctx.tokens import prompt_tokens
 from ._planning import Decision
 from ._state import AgentState, Pending
 from ._telemetry import record_receipt, record_view
-from ._truncation import has_stalled, is_truncated, warn_of_truncation
+from ._truncation import doubtful_tokens, has_stalled, is_truncated, warn_of_truncation
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +104,9 @@ def _learn(state: AgentState, pending: Pending, billed_tokens: int) -> bool:
     memory, features = state.memory(state.model_key), pending.features
     stalled = _goes_on(state, pending.receipt) and has_stalled(memory.calibration, features, billed_tokens)
     truncated = is_truncated(memory.calibration, features, billed_tokens, stalled=stalled)
+    if truncated:
+        doubtful = doubtful_tokens(state.ledger.counter, state.ledger.messages[pending.receipt.cut :])
+        truncated = is_truncated(memory.calibration, features, billed_tokens, stalled=stalled, doubtful_tokens=doubtful)
     if truncated and not state.truncation_told:
         state.truncation_told = True
         warn_of_truncation(pending.receipt.view_tokens, billed_tokens)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from strands.types.exceptions import ContextWindowOverflowException
 
+from strands_ctx.capping.media import limited_bytes
+from strands_ctx.capping.messages import text_bytes
 from strands_ctx.errors import BudgetError
 from strands_ctx.messages import shape_of
 from strands_ctx.overflow.recognition import Overflow, find_overflow
@@ -68,8 +70,9 @@ class Recovery:
     def prepare(self, state: AgentState, call: Call, overflow: Overflow, error: BaseException | None) -> bool:
         """Prepare the next attempt at a call that was refused.
 
-        Where images or bytes were too many, half of the images and documents stay; else the view shrinks to 0.75, or
-        to what the provider's numbers ask where these are plausible.
+        Where images were too many, or bytes that are mostly theirs, half of the images and documents stay; else the
+        view shrinks to 0.75, or to what the provider's numbers ask where these are plausible. Where system prompt and
+        tools take too much of it for that, the messages shrink to 0.75.
 
         Args:
             state: The agent's state; its last receipt is that of the refused view.
@@ -82,37 +85,49 @@ class Recovery:
         """
         if not state.receipts or state.plan is None:
             return False
-        if overflow.kind in ("images", "payload_bytes") and self._drop_media(state, call):
+        if overflow.kind in ("images", "payload_bytes") and self._drop_media(state, call, overflow):
             return True
         if overflow.kind == "images":
             return False
         return self._shrink(state, call, overflow, error)
 
-    def _drop_media(self, state: AgentState, call: Call) -> bool:
+    def _drop_media(self, state: AgentState, call: Call, overflow: Overflow) -> bool:
+        """Show half of the images and documents; where bytes are too many, only if most of them are theirs."""
         plan = state.plan
         view = build_view(state.ledger, plan, max_cache_points=call.max_cache_points) if plan is not None else []
         shown = sum(shape_of(message).media for message in view)
         if not shown:
             return False
-        memory = state.memory(state.model_key)
-        state.models[memory.key] = replace(memory, max_media=shown // 2)
+        kept = shown // 2
+        if overflow.kind == "images":  # a limit of the model, which holds for later calls too
+            memory = state.memory(state.model_key)
+            state.models[memory.key] = replace(memory, max_media=kept)
+        elif 2 * sum(map(limited_bytes, view)) < sum(map(text_bytes, view)):
+            return False
+        else:
+            state.attempt_media = kept
         state.recovering = state.may_move = True
-        logger.warning("shown=<%d>, kept=<%d> | too many images and documents, showing fewer", shown, shown // 2)
+        logger.warning("shown=<%d>, kept=<%d> | too many images and documents, showing fewer", shown, kept)
         return True
 
     def _shrink(self, state: AgentState, call: Call, overflow: Overflow, error: BaseException | None) -> bool:
         refused, memory = state.receipts[-1].view_tokens, state.memory(state.model_key)
-        largest, fitting = int(refused * RETRY_RATIO), _fitting_tokens(refused, overflow, call.model)
-        attempt = min(largest, int(fitting * FIT_RATIO))
-        obstacle = self._planner.obstacle(state, call, attempt)
-        if obstacle is not None and attempt < largest:  # the numbers may be wrong, and there is a smaller view
-            attempt, fitting = largest, refused
+        fitting = _fitting_tokens(refused, overflow, call.model)
+        fixed = min(state.fixed_tokens, refused)
+        attempts = {
+            min(int(refused * RETRY_RATIO), int(fitting * FIT_RATIO)): fitting,
+            int(refused * RETRY_RATIO): refused,  # the numbers may be wrong
+            fixed + int((refused - fixed) * RETRY_RATIO): refused,  # system prompt and tools can't be made smaller
+        }
+        for attempt in attempts:
             obstacle = self._planner.obstacle(state, call, attempt)
-        if obstacle is not None:
+            if obstacle is None:
+                break
+        else:
             _add_note(error, f"strands_ctx: a view of about {refused:,} tokens (estimate) was refused; {obstacle}")
             return False
         if refused >= IMPLAUSIBLE_RATIO * (getattr(call.model, "context_window_limit", None) or 0):
-            smallest = min(refused, fitting, memory.refused_tokens or refused)
+            smallest = min(refused, attempts[attempt], memory.refused_tokens or refused)
             state.models[memory.key] = replace(memory, refused_tokens=smallest)
         state.attempt_tokens = attempt
         state.recovering = state.may_move = True
@@ -123,10 +138,12 @@ def _fitting_tokens(refused: int, overflow: Overflow, model: Any) -> int:
     """Return what of a refused view fits the limit that the provider named, in our tokens; all of it if it named none.
 
     The provider counts in tokens of its own, so its two numbers give a ratio. They are trusted where its count of the
-    prompt is within four times of ours.
+    prompt is within four times of ours, and its limit is not a tiny part of the window that the model names.
     """
     prompt, limit = overflow.prompt_tokens, overflow.limit_tokens
     if not prompt or not limit or not refused / MAX_RATIO <= prompt <= refused * MAX_RATIO:
+        return refused
+    if limit < IMPLAUSIBLE_RATIO * (getattr(model, "context_window_limit", None) or 0):
         return refused
     if overflow.kind == "output_reserve" and limit > output_tokens(model):
         limit -= output_tokens(model)

@@ -167,12 +167,16 @@ class AgentState:
         may_move: Whether this call may move boundaries (``per_turn``).
         recovering: Whether a smaller attempt than the last was prepared.
         attempt_tokens: What that attempt may take; None where it only shows fewer images and documents.
+        attempt_media: How many images and documents views hold for the rest of the run, after a refusal for its bytes.
         truncation_told: Whether this run has warned of a prompt that was cut in silence.
+        tool_looked_for: Whether it was looked whether the agent has the recall tool.
         checked: Whether the whole log was compared with the ledger in this run; edits in place come between runs.
         in_run: Whether an invocation is under way.
         run_start: Length of the log when it began.
         turn_open: Whether it has had its prompt.
         goes_on: Whether the next invocation carries the same turn on.
+        handed_to: Messages before this index were handed to ``on_omit``.
+        said: What it last said of them.
         log_capped_to: Index up to which results in the log are capped already.
         log_capped_last: The message before that index; another one there means another log.
         log_capped_results: How many of them were capped.
@@ -192,12 +196,16 @@ class AgentState:
     may_move: bool = True
     recovering: bool = False
     attempt_tokens: int | None = None
+    attempt_media: int | None = None
     truncation_told: bool = False
+    tool_looked_for: bool = False
     checked: bool = False
     in_run: bool = False
     run_start: int = 0
     turn_open: bool = False
     goes_on: bool = False
+    handed_to: int = 0
+    said: str = ""
     log_capped_to: int = 0
     log_capped_last: Any = None
     log_capped_results: int = 0
@@ -211,6 +219,7 @@ class AgentState:
         """Go on from what a session stored."""
         self.stored = stored
         self.boundaries = stored.boundaries
+        self.handed_to, self.said = stored.boundaries.cut, stored.boundaries.said
         self.models[stored.memory.key] = stored.memory
         self.ledger.inner.update(index for index in stored.inner if index < len(self.ledger))
 
@@ -218,6 +227,7 @@ class AgentState:
         """Start anew with a log that is another one; what is known of the model stays."""
         self.stored = None
         self.boundaries = Boundaries()
+        self.handed_to, self.said = 0, ""
         self.ledger.inner.clear()
 
     def stand(self, boundaries: Boundaries) -> None:
@@ -239,6 +249,14 @@ class AgentState:
         """Let what a session stores hold what was learnt in a run that has ended: the next view is then the same."""
         if self.stored is not None:
             self.stored = replace(self.stored, memory=self.memory(self.model_key))
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Estimate of system prompt and tools as last counted, in tokens of the last model."""
+        if self.call_inputs is None:
+            return 0
+        counted = Features(fixed_tokens=self.call_inputs[2] + self.call_inputs[3])
+        return self.memory(self.model_key).calibration.estimate(counted)
 
     def count_inputs(self, system_prompt: SystemPrompt, specs: list[ToolSpec]) -> tuple[int, int]:
         """Count system prompt and tools, anew only when they changed."""

@@ -47,10 +47,8 @@ def cap_rules(
         )
     if both := sorted(exempt.intersection(caps)):
         raise ConfigError("per_tool_max_bytes", both, "must not name tools that are in exempt_tools too")
-    if recall_tool is not None:
-        if not isinstance(recall_tool, str) or not _PLAIN_NAME.fullmatch(recall_tool):
-            raise ConfigError("recall_tool", recall_tool, "must be the name of a tool, such as 'recall', or None")
-        exempt |= {recall_tool}
+    if recall_tool is not None and not (isinstance(recall_tool, str) and _PLAIN_NAME.fullmatch(recall_tool)):
+        raise ConfigError("recall_tool", recall_tool, "must be the name of a tool, such as 'recall', or None")
     return CapRules(keep, exempt, caps, MIN_CAP_BYTES if base_bytes is None else base_bytes, recall_tool or "")
 
 

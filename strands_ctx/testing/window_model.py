@@ -43,9 +43,8 @@ class _Answer:
 class WindowModel(Model):
     """Follow a script of tool calls and texts, and refuse what a real provider would refuse.
 
-    It is a real ``strands.models.Model``: an agent's loop, hooks, tools and managers all run. Prompts are counted by
-    the model's own token rule, which no counter of a manager knows. The script advances only when an answer was given,
-    so a retry after an overflow gets the same step, and a later invocation goes on where the last one ended.
+    A real ``strands.models.Model``: an agent's loop, hooks, tools and managers all run. Prompts are counted by its own
+    token rule, which no manager's counter knows. The script advances only with an answer: a retry gets the same step.
     """
 
     def __init__(
@@ -81,8 +80,10 @@ class WindowModel(Model):
             delay_s: Seconds before each answer.
 
         Raises:
-            ConfigError: A size isn't positive, or ``usage`` is unknown.
+            ConfigError: The script has other steps, a size isn't positive, or ``usage`` is unknown.
         """
+        if isinstance(script, str) or not all(isinstance(step, (str, ToolCall, Sequence)) for step in script):
+            raise ConfigError("script", script, "must be a list of texts, ToolCalls and lists of ToolCalls")
         for name, size in (("context_window_limit", context_window_limit), ("max_tokens", max_tokens)):
             if size is not None and size <= 0:
                 raise ConfigError(name, size, "must be a positive number of tokens")
@@ -120,11 +121,7 @@ class WindowModel(Model):
         return sum(request.cost for request in self.requests)
 
     def update_config(self, **model_config: Any) -> None:
-        """Change the model's configuration.
-
-        Args:
-            **model_config: ``context_window_limit``, ``max_tokens`` or ``model_id``.
-        """
+        """Change ``context_window_limit``, ``max_tokens`` or ``model_id``."""
         self.config.update(model_config)
 
     def get_config(self) -> dict[str, Any]:

@@ -58,6 +58,9 @@ _BILL_RATIO = 0.002
 _BILL_TOKENS = 4.0
 """How far a whole bill may be from them besides: a part of it, and some tokens."""
 
+_FIRST_BILL_TOKENS = 100.0
+"""How far a first bill may be off besides: providers add a preamble of their own. Later bills are compared with it."""
+
 _KEPT_RATIO = 0.99
 """Weight of what was learnt before, relative to the newest bill."""
 
@@ -134,8 +137,9 @@ class Calibration:
 
     def _learnt(self, evidence: Equations) -> Calibration:
         known = evidence + _PRIOR
-        coefficients = tuple(round(value, 4) for value in fit_bounded(known, BOUNDS))
-        return replace(self, evidence=evidence, coefficients=coefficients, covariance=inverse(known.matrix))
+        covariance = inverse(known.matrix)
+        coefficients = tuple(round(value, 4) for value in fit_bounded(known, covariance, BOUNDS))
+        return replace(self, evidence=evidence, coefficients=coefficients, covariance=covariance)
 
     def estimate(self, features: Features) -> int:
         """Estimate what a prompt will be billed, in tokens, rounded up; within 4 times the count, frames apart.
@@ -184,7 +188,7 @@ class Calibration:
         if billed is None or not features.tokens / MAX_RATIO <= billed <= features.tokens * MAX_RATIO:
             return self
         inputs, known = self._change(features)
-        deviation = _BILL_RATIO * billed + self._new_deviation(features)
+        deviation = _BILL_RATIO * billed + self._new_deviation(features) + (0 if self.bills else _FIRST_BILL_TOKENS)
         off = (billed - expected) ** 2 / (self._variance(features) + deviation**2)
         lapsed = self.bills >= _LEARNING_BILLS and off > _UNLIKELY_DEVIATIONS**2 * self.surprise
         row = Row(inputs, billed - known, deviation)
@@ -258,8 +262,8 @@ def _symmetric(triangle: Sequence[float], size: int) -> Matrix:
 
 
 def _rounded(equations: Equations) -> Equations:
-    matrix = tuple(tuple(map(_significant, row)) for row in equations.matrix)
-    return Equations(matrix, tuple(map(_significant, equations.outputs)))
+    upper = [_significant(entry) for index, row in enumerate(equations.matrix) for entry in row[index:]]
+    return Equations(_symmetric(upper, len(equations.matrix)), tuple(map(_significant, equations.outputs)))
 
 
 def _significant(number: float) -> float:

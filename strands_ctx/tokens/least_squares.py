@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from operator import mul
 
 Bounds = tuple[float, float]
@@ -65,18 +64,22 @@ class Equations:
         return Equations(matrix, tuple(map(sum, zip(self.outputs, other.outputs, strict=True))))
 
 
-def fit_bounded(equations: Equations, bounds: Sequence[Bounds]) -> tuple[float, ...]:
+def fit_bounded(equations: Equations, covariance: Matrix, bounds: Sequence[Bounds]) -> tuple[float, ...]:
     """Find the coefficients of least squared error, each within its bounds.
 
     A coefficient that leaves its bounds is fixed at the one it left, the worst first, and the rest is fitted again.
 
     Args:
         equations: Equations that determine every coefficient; a prior on each makes sure of that.
+        covariance: The inverse of their matrix.
         bounds: Lowest and highest value of each coefficient.
 
     Returns:
         One coefficient for each bound.
     """
+    unbounded = tuple(sum(map(mul, line, equations.outputs)) for line in covariance)
+    if all(low <= value <= high for value, (low, high) in zip(unbounded, bounds, strict=True)):
+        return unbounded
     fixed: dict[int, float] = {}
     while True:
         free = [index for index in range(len(bounds)) if index not in fixed]
@@ -97,9 +100,17 @@ def inverse(matrix: Matrix) -> Matrix:
     Returns:
         The covariance of the coefficients.
     """
-    size = len(matrix)
-    sides = [[float(row == column) for column in range(size)] for row in range(size)]
-    return tuple(map(tuple, _solve(matrix, sides)))
+    rows = [list(line) for line in matrix]
+    for pivot, line in enumerate(rows):
+        scale = 1.0 / line[pivot]
+        line[pivot] = 1.0
+        for column, entry in enumerate(line):
+            line[column] = entry * scale
+        for other, row in enumerate(rows):
+            if other != pivot and (factor := row[pivot]):
+                row[pivot] = 0.0
+                rows[other] = [entry - factor * eliminated for entry, eliminated in zip(row, line, strict=True)]
+    return tuple(map(tuple, rows))
 
 
 def quadratic(matrix: Matrix, inputs: Sequence[float]) -> float:
@@ -114,17 +125,5 @@ def _fit(equations: Equations, free: Sequence[int], fixed: dict[int, float]) -> 
         return []
     matrix = [[equations.matrix[row][column] for column in free] for row in free]
     known = [sum(equations.matrix[row][index] * value for index, value in fixed.items()) for row in free]
-    sides = [[equations.outputs[row] - part] for row, part in zip(free, known, strict=True)]
-    return [solution[0] for solution in _solve(matrix, sides)]
-
-
-def _solve(matrix: Sequence[Sequence[float]], sides: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Gaussian elimination; the equations are positive definite, so that no pivot is 0."""
-    size = len(matrix)
-    rows = [[*line, *side] for line, side in zip(matrix, sides, strict=True)]
-    for pivot, other in product(range(size), range(size)):
-        if other != pivot:
-            factor = rows[other][pivot] / rows[pivot][pivot]
-            pairs = zip(rows[other], rows[pivot], strict=True)
-            rows[other] = [entry - factor * eliminated for entry, eliminated in pairs]
-    return [[entry / row[index] for entry in row[size:]] for index, row in enumerate(rows)]
+    sides = [equations.outputs[row] - part for row, part in zip(free, known, strict=True)]
+    return [sum(map(mul, line, sides)) for line in inverse(tuple(map(tuple, matrix)))]

@@ -61,12 +61,14 @@ def test_a_direct_call_in_the_middle_of_a_run_caps_nothing(rig):
     assert [[], [600], [600, 700]] == seen
 
 
-def test_a_direct_call_between_runs_is_capped(rig):
-    """It was recorded with an answer of its own, so nothing waits for it; before the first run and after one."""
+def test_a_direct_call_between_runs_is_capped_once_a_model_has_seen_it(rig):
+    """The host records it with an answer of its own, which no model gave: the next call carries the result whole."""
     rig.agent.tool.fetch(size=1_800)
+    before = sizes(rig.agent.messages)
     rig.run("Fetch.", *fetches(600), "Fetched.")
     rig.agent.tool.fetch(size=1_800)
-    assert [LOG_CAP_BYTES] * 3 == sizes(rig.agent.messages)
+    assert ([1_800], [LOG_CAP_BYTES] * 2 + [1_800]) == (before, sizes(rig.agent.messages))
+    assert 1_800 in sizes(rig.views[0])
 
 
 def test_results_that_no_model_call_has_carried_are_never_capped(rig):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from itertools import pairwise
 
 import pytest
@@ -147,3 +148,29 @@ def test_the_results_of_a_recall_tool_are_never_capped():
     rig = rig_of("per_turn", recall_tool="fetch")
     rig.run("Fetch.", *fetches(*[900] * 6), "Fetched.")
     assert ({0}, []) == ({receipt.capped_results for receipt in rig.manager.receipts(rig.agent)}, rig.broken_laws())
+
+
+def test_a_text_that_can_not_be_stored_is_mended(kind):
+    """S18: a lone surrogate neither ends the run nor the session."""
+    rig = rig_of(kind, on_omit=lambda messages: "caf\ud83d " + "word " * 700)
+    rig.run("Fetch.", *fetches(*[900] * 12), "Fetched.")
+    assert ([], True) == (rig.broken_laws(), bool(json.dumps(rig.manager.get_state(), ensure_ascii=False).encode()))
+
+
+def test_what_was_handed_over_is_not_handed_over_again():
+    """A model with a wide window in between, which sees everything, costs no second summary."""
+    given = []
+    rig = Rig("suffix", manager=BudgetSuffixManager(on_omit=lambda messages: given.extend(messages) or "Trees."))
+    rig.model.config["context_window_limit"] = 3_000
+    rig.run("Fetch.", *fetches(*[900] * 20), "Fetched.")
+    for window in (100_000, 3_000):
+        rig.model.config["context_window_limit"] = window
+        rig.run("And now?", "Fine.")
+    handed = [str(message) for message in given]
+    cuts = [receipt.cut for receipt in rig.manager.receipts(rig.agent)[-3:]]
+    assert (True, 0, True) == (cuts[0] > 0, cuts[1], cuts[2] > 0)
+    assert (len(set(handed)), "Trees.", []) == (
+        len(handed),
+        first_text(rig.views[-1]).splitlines()[-1],
+        rig.broken_laws(),
+    )

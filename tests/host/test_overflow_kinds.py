@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from strands import hooks
-from strands.types.exceptions import ContextWindowOverflowException
+from strands.types.exceptions import ContextWindowOverflowException, ModelThrottledException
 
 from strands_ctx import BudgetSuffixManager, CapToolResultsManager, PerTurnManager
 
@@ -90,18 +90,16 @@ def test_an_answer_that_ran_into_the_window_is_asked_for_again(kind):
 
 def image(number):
     """An image of no known size."""
-    return {"image": {"format": "png", "source": {"bytes": f"picture {number}".encode()}}}
+    return {"image": {"format": "png", "source": {"bytes": f"picture {number:03}".encode() * 100}}}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "too many images and documents: 16 + 0 > 5",
-        "total payload size exceeds 25000000 bytes: too many total text bytes",
-    ],
-)
-def test_a_refusal_for_images_or_bytes_drops_the_oldest_images(kind, text):
-    """R13: half of them at each attempt, and no text; the next call shows as few, and no attempt is needed."""
+TOO_MANY = "too many images and documents: 16 + 0 > 5"
+TOO_HEAVY = "total payload size exceeds 25000000 bytes: too many total text bytes"
+
+
+@pytest.mark.parametrize(("text", "later"), [(TOO_MANY, 4), (TOO_HEAVY, 16)], ids=["images", "bytes"])
+def test_a_refusal_for_images_or_bytes_drops_the_oldest_images(kind, text, later):
+    """R13: half of them at each attempt, and no text. How many a model takes holds later, a weight does not."""
     rig = narrow_rig(kind, window_tokens=90_000)
     error = ContextWindowOverflowException(text)
     rig.model._fail_at.update({1: error, 2: error})
@@ -110,10 +108,47 @@ def test_a_refusal_for_images_or_bytes_drops_the_oldest_images(kind, text):
     shown = [
         [block["image"]["source"]["bytes"] for block in view[0]["content"] if "image" in block] for view in rig.views
     ]
-    newest = [f"picture {number}".encode() for number in range(16)]
-    assert [newest, newest[8:], newest[12:], newest[12:]] == shown
+    newest = [image(number)["image"]["source"]["bytes"] for number in range(16)]
+    assert [newest, newest[8:], newest[12:], newest[-later:]] == shown
     assert [True] * 4 == [any(block.get("text") == "Look." for block in view[0]["content"]) for view in rig.views]
     assert [] == rig.broken_laws()
+
+
+def test_a_refusal_for_bytes_that_are_text_spares_the_image(kind):
+    """R13: a heavy text beside a small picture; the next turn's picture is shown too."""
+    rig = narrow_rig(kind, window_tokens=90_000)
+    rig.model._fail_at[1] = ContextWindowOverflowException(TOO_HEAVY)
+    rig.run([{"text": text_of(60_000)}, image(1)], "Seen.")
+    rig.run([{"text": "And this?"}, image(2)], "Seen.")
+    images = [[b for m in view for b in m["content"] if "image" in b] for view in rig.views]
+    assert ([1, 1], image(2), []) == ([len(shown) for shown in images[:2]], images[2][-1], rig.broken_laws())
+
+
+def test_a_throttle_between_two_refusals_does_not_undo_the_first(kind):
+    """R12: each attempt is at most three quarters of the last, whatever the service answers in between."""
+    rig = narrow_rig(kind, window_tokens=90_000)
+    refused, throttled = ContextWindowOverflowException("Input is too long."), ModelThrottledException("Slow down.")
+    rig.model._fail_at.update({1: refused, 2: throttled, 3: refused, 4: throttled})
+    rig.run(text_of(60_000), "Seen.")
+    sizes = [request.prompt_tokens for request in rig.model.requests]
+    assert (5, True, True, []) == (len(sizes), sizes[2] <= sizes[1], sizes[4] <= 0.8 * sizes[2], rig.broken_laws())
+
+
+def test_a_large_system_prompt_does_not_keep_messages_from_shrinking():
+    """R3: the whole can't shrink to three quarters, the messages can."""
+    model = NarrowModel(context_window_limit=12_000)
+    rig = Rig("suffix", manager=BudgetSuffixManager(), model=model, system_prompt="Be exact. " * 4_000)
+    rig.run(text_of(12_000), "Seen.")
+    assert (True, []) == (overflows(rig) > 0, rig.broken_laws())
+
+
+def test_a_limit_that_can_not_be_the_models_does_not_bind_later_calls(kind):
+    """A mistaken number in one refusal must not shrink the agent for good."""
+    rig = narrow_rig(kind, window_tokens=90_000)
+    rig.model._fail_at[1] = ContextWindowOverflowException("prompt is too long: 12000 tokens > 1200 maximum")
+    rig.run(text_of(40_000), "Seen.")
+    rig.run("And now?", "Seen.")
+    assert (True, []) == (rig.model.requests[-1].prompt_tokens > 4_000, rig.broken_laws())
 
 
 def test_a_refusal_for_images_where_there_are_none_is_raised(kind):

@@ -13,12 +13,14 @@ from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.digests import digest
 from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import check_messages, newest_start, pair_partners, shape_of, turn_starts
+from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.testing.rules import strict_violations
 from strands_ctx.types import Messages
 from tests.builders import assistant, cycle, ids, result, user
 
 from .strategies import COUNTER, broken_logs, legal_logs
 
+WHOLE = Policy().stretches(Boundaries())
 CAPS = (Cap(64), Cap(600, spares_errors=True), Cap(64, input_max_bytes=64))
 
 
@@ -120,8 +122,10 @@ def test_a_ledger_kept_up_to_date_is_as_good_as_a_new_one(data, exempt, max_medi
     kept = Ledger(COUNTER, rules=rules, max_media=max_media)
     for _ in range(data.draw(st.integers(2, 4))):
         kept.update(log)
+        kept.limit_media(WHOLE, ())
         fresh = Ledger(COUNTER, rules=rules, max_media=max_media)
         fresh.update(copy.deepcopy(log))
+        fresh.limit_media(WHOLE, ())
         assert seen(fresh) == seen(kept)
         log = data.draw(edits(log))
 

@@ -10,6 +10,7 @@ from strands import Agent
 
 from strands_ctx import BudgetSuffixManager, CapToolResultsManager, PerTurnManager
 from strands_ctx.messages import check_messages
+from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.testing import WindowModel
 from tests.builders import assistant, cycle, limits_of, planned, result, texts, use, user
 
@@ -140,3 +141,18 @@ def test_media_that_do_not_fit_are_described_and_never_written_out(kind):
     name, format_ = kind.split()[0], next(iter(MEDIA[kind].values()))["format"]
     place = "s3://bucket/key" if "S3" in kind else "1,000,000 bytes"
     assert (True, True, True) == (line.startswith(f"[{name}: {format_}, "), place in line, len(line) < 100)
+
+
+def test_images_that_the_view_does_not_show_do_not_cost_those_that_it_does():
+    """S12, S20: the task's picture stays while newer ones are capped away or left out with their messages."""
+    task, policy = b"the task's picture", Policy(old_result_max_bytes=64, recent_tokens=2_000)
+    image = {"image": {"format": "png", "source": {"bytes": task}}}
+    log = screenshots(40, own=False)
+    for number, message in enumerate(log[2::2]):
+        message["content"][0]["toolResult"]["content"] = [
+            {"image": {"format": "png", "source": {"bytes": f"screen {number:03}".encode() * 50}}}
+        ]
+    log[0] = user("look", image)
+    standing = Boundaries(0, 61, 64)
+    _, view = planned(log, limits_of(30_000), policy, standing=standing, max_media=20)
+    assert (task, True) == (images_of(view)[0], len(images_of(view)) <= 20)

@@ -45,13 +45,6 @@ def test_media_of_a_message_count_by_what_they_take():
     assert ["[image: png, 1,000,000 bytes]", 4_971] == [texts(described)[0], len(texts(described)[1])]
 
 
-def test_only_results_count_where_only_results_may_be_capped():
-    """A cap of the results of one message leaves the text beside them alone."""
-    message = user(result("a", "x" * 300), result("b", "x" * 300), "y" * 500)
-    capped = cap_texts(message, 400, "ab", results_only=True)
-    assert [200, 200, 500] == [len(text) for text in texts(capped)]
-
-
 def call_of(**arguments):
     """A message with one call."""
     return assistant({"toolUse": {"toolUseId": "a", "name": "write", "input": arguments}})

@@ -87,17 +87,14 @@ def test_an_output_larger_than_half_of_the_window_reserves_half():
 
 
 @pytest.mark.parametrize("budget", [Budget(), Budget(working_set_tokens=48_000), Budget(60_000, threshold_ratio=0.7)])
-def test_an_unknown_window_is_the_hosts_default_with_a_warning(budget):
-    """R6: 200,000, and the warning says what to set."""
+def test_an_unknown_window_is_the_hosts_default_and_is_missed(budget):
+    """R6: 200,000."""
     model = ConfiguredModel({})
-    with pytest.warns(UserWarning, match="context_window_limit"):
-        budget.warn_of_unknown_window(model)
     limits = budget.limits(model, 0)
-    assert min(196_000, budget.budget_tokens or 196_000) == limits.hard_tokens
+    assert (True, min(196_000, budget.budget_tokens or 196_000)) == (budget.misses_window(model), limits.hard_tokens)
 
 
 def test_an_explicit_budget_needs_no_window():
-    """Where nothing else is known, it is what there is to go by, without a warning."""
+    """Where nothing else is known, it is what there is to go by, and nothing is missed."""
     budget, model = Budget(300_000), ConfiguredModel({})
-    budget.warn_of_unknown_window(model)
-    assert 300_000 == budget.limits(model, 0).hard_tokens
+    assert (False, 300_000) == (budget.misses_window(model), budget.limits(model, 0).hard_tokens)
