@@ -133,8 +133,8 @@ class AnchorError(StrandsCtxError):
     """The log is no longer the one that was marked, so its delta can't be told.
 
     Attributes:
-        change: What changed: ``fewer_messages``, ``boundary_message``, ``first_appended_message`` or
-            ``removed_message_count``.
+        change: What changed: ``fewer_messages``, ``boundary_message``, ``first_appended_message``, ``added_messages``
+            or ``removed_message_count``.
         expected: What was marked.
         actual: What is there now.
     """

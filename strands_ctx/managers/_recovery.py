@@ -12,7 +12,8 @@ from strands_ctx.capping.media import limited_bytes
 from strands_ctx.capping.messages import text_bytes
 from strands_ctx.errors import BudgetError
 from strands_ctx.messages import shape_of
-from strands_ctx.overflow.recognition import Overflow, find_overflow
+from strands_ctx.overflow import Overflow
+from strands_ctx.overflow.recognition import find_call_overflow
 from strands_ctx.overflow.words import even_out, is_throttle
 from strands_ctx.tokens.calibration import MAX_RATIO
 from strands_ctx.view import build_view
@@ -54,7 +55,7 @@ def recognised(error: BaseException) -> Overflow | None:
     """
     if isinstance(error, BudgetError):
         return None
-    found = find_overflow(error)
+    found = find_call_overflow(error)
     if found is None and isinstance(error, ContextWindowOverflowException) and not is_throttle(even_out(str(error))):
         return Overflow("tokens")
     return found
