@@ -29,6 +29,8 @@ MAX_INT_BITS = 10_000
 _UTF8 = ("utf-8", "surrogatepass")
 _AS_TEXT = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, pathlib.PurePath, uuid.UUID)
 _MARKED = b"@"
+_TEXT_ONLY = {str}
+_WITHIN = (dict, list, tuple)
 _BYTES = (bytes, bytearray, memoryview)
 
 
@@ -48,7 +50,7 @@ class Encoded:
 
 
 def encode(value: Any) -> Encoded:
-    """Turn any value into bytes; never fails.
+    """Turn any value into bytes; fails only where memory does.
 
     Args:
         value: A tool's input or result; it is left as it is.
@@ -57,9 +59,9 @@ def encode(value: Any) -> Encoded:
         The bytes, their size, and whether they are exact.
     """
     try:
-        return _encode(value, exact=True)
-    except (TypeError, ValueError, RecursionError, RuntimeError):
-        # Keys that JSON has not, circles, depth, numbers too long to write, a container that a thread changes.
+        made = _encode(value, exact=True)
+        return Encoded(made.data, made.json_bytes, exact=False) if _merges_keys(value) else made
+    except Exception:  # noqa: BLE001 - keys that JSON has not, circles, depth, and whatever a foreign class raises
         return _encode(_plain(value, ()), exact=False)
 
 
@@ -95,7 +97,7 @@ class _Foreign:
     def __call__(self, value: Any) -> Any:
         if isinstance(value, _BYTES):
             self.count += 1
-            return {self.marker: base64.b64encode(value).decode()}
+            return {self.marker: base64.b64encode(bytes(value)).decode()}
         self.exact = False
         return _shown(value)
 
@@ -114,6 +116,19 @@ def _encode(value: Any, *, exact: bool) -> Encoded:
         marker = f"$bytes-{secrets.token_hex(8)}"
 
 
+def _merges_keys(value: Any) -> bool:
+    """Tell whether keys that differ are the same text in JSON, as 1 and "1"."""
+    left = [value] if isinstance(value, _WITHIN) else []
+    while left:
+        item = left.pop()
+        keys = item if isinstance(item, dict) else ()
+        if not _TEXT_ONLY.issuperset(map(type, keys)) and len({*map(_key, keys)}) < len(keys):
+            return True
+        inside = item.values() if isinstance(item, dict) else item
+        left += [inner for inner in inside if isinstance(inner, _WITHIN)]
+    return False
+
+
 def _shown(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return list(value)
@@ -121,6 +136,13 @@ def _shown(value: Any) -> Any:
 
 
 def _plain(value: Any, outer: tuple[int, ...]) -> Any:
+    try:
+        return _plainly(value, outer)
+    except Exception:  # noqa: BLE001 - a class of the tool's own may raise anything; its neighbours are kept
+        return f"<{type(value).__name__}>"
+
+
+def _plainly(value: Any, outer: tuple[int, ...]) -> Any:
     if isinstance(value, (dict, list, tuple, set, frozenset)):
         if id(value) in outer or len(outer) >= MAX_DEPTH:
             return f"<{type(value).__name__}>"
@@ -130,18 +152,22 @@ def _plain(value: Any, outer: tuple[int, ...]) -> Any:
         return [_plain(item, inner) for item in list(value)]
     if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
         return hex(value)
-    if value is None or isinstance(value, (str, int, float, *_BYTES)):
-        return value
-    return _shown(value)
+    if isinstance(value, _BYTES):
+        return bytes(value)
+    return value if value is None or isinstance(value, (str, int, float)) else _shown(value)
 
 
 def _key(key: Any) -> Any:
-    return key if key is None or isinstance(key, (str, int, float)) else _plain_key(key)
-
-
-def _plain_key(key: Any) -> str:
-    return (
-        ", ".join(map(str, key))
-        if isinstance(key, tuple) and all(isinstance(k, str) for k in key)
-        else str(_shown(key))
-    )
+    """Return the text that a key is in JSON."""
+    try:
+        if isinstance(key, str):
+            return key
+        if key is None or isinstance(key, (bool, float)):
+            return json.dumps(key)
+        if isinstance(key, int):
+            return int.__repr__(key) if key.bit_length() <= MAX_INT_BITS else hex(key)
+        if isinstance(key, tuple) and all(isinstance(k, str) for k in key):
+            return ", ".join(key)
+        return str(_shown(key))
+    except Exception:  # noqa: BLE001 - as above
+        return f"<{type(key).__name__}>"

@@ -16,12 +16,14 @@ from typing import Any
 
 from strands_ctx.errors import ConfigError
 
+from ._forks import never_free
 from .records import Entry
 
 APPLICATION_ID = 0x5C7B
 VERSION = 1
 
 _TABLE = "CREATE TABLE results (ordinal INTEGER PRIMARY KEY, record BLOB, payload BLOB)"
+_ENTRIES = "SELECT ordinal, record, coalesce(length(payload), 0) FROM results ORDER BY ordinal"
 _TYPES: tuple[tuple[type, ...], ...] = (
     (str,),
     (str,),
@@ -47,6 +49,7 @@ class SpillFile:
         Raises:
             ConfigError: If the file can't be opened, is not one of ours, or is open in another bank.
         """
+        self._path = path
         try:
             # The empty name is SQLite's own for a private temporary file; nothing else needs removing.
             self._db = sqlite3.connect(
@@ -54,10 +57,10 @@ class SpillFile:
             )
             self._close = weakref.finalize(self, self._db.close)
             self._prepare(kept=path is not None)
-        except (sqlite3.Error, OSError, _NotOursError) as error:
+        except (sqlite3.Error, OSError, ValueError, _NotOursError) as error:
             if hasattr(self, "_close"):
                 self._close()
-            raise ConfigError("path", path, f"must be a new file or one of a bank that is closed: {error}") from error
+            raise ConfigError("path", path, _refusal(error)) from error
 
     def _prepare(self, *, kept: bool) -> None:
         run = self._db.execute
@@ -111,14 +114,22 @@ class SpillFile:
         """Read what an earlier bank has left: each result without its payload, and that payload's size.
 
         Raises:
-            ConfigError: If a record is damaged.
+            ConfigError: If the file is damaged; it is closed then.
         """
-        rows = self._db.execute("SELECT ordinal, record, coalesce(length(payload), 0) FROM results ORDER BY ordinal")
-        for order, record, size in rows:
-            fields = _parsed(record)
-            if fields is None:
-                raise ConfigError("path", order, "must be a file of a bank, and one of its records is damaged")
-            yield Entry(order, *fields), size
+        try:
+            for order, record, size in self._db.execute(_ENTRIES):
+                fields = _parsed(record)
+                if fields is None:
+                    raise sqlite3.DatabaseError(f"record {order} is damaged")
+                yield Entry(order, *fields), size
+        except sqlite3.Error as error:
+            self.close()
+            raise ConfigError("path", self._path, _refusal(error)) from error
+
+    def leave(self) -> None:
+        """Give the file up without touching it, as the child of a fork must."""
+        self._close.detach()
+        never_free(self._db)
 
     def close(self) -> None:
         """Close the file; a temporary one is gone then."""
@@ -127,6 +138,11 @@ class SpillFile:
 
 class _NotOursError(Exception):
     """The file holds something else."""
+
+
+def _refusal(error: Exception) -> str:
+    remedy = "move a damaged one away, or save what it holds with sqlite3's .recover"
+    return f"must be a new file, or one of a bank that is closed, and whole: {error}; {remedy}"
 
 
 def _record_of(entry: Entry) -> list[Any]:

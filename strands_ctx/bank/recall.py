@@ -14,8 +14,11 @@ from strands_ctx.capping.media import media_of, placeholder
 from strands_ctx.capping.text import count_bytes, cut_text
 from strands_ctx.errors import BankLookupError, ConfigError
 
+from ._agents import calling_agent
+from ._encoding import decode, encode
 from ._excerpts import MIN_BODY_BYTES, Excerpt, Lines
-from .records import BankedResult, Entry
+from ._log import newest_result
+from .records import Entry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -106,22 +109,25 @@ class RecallTool(AgentTool):
 
         Args:
             tool_use: The call.
-            invocation_state: State of the host, with the agent.
+            invocation_state: State of the host; whose call it is, the bank knows from its hook.
 
         Yields:
             The toolResult.
         """
-        status, text = await asyncio.to_thread(self._answer, tool_use.get("input"), invocation_state.get("agent"))
+        agent = calling_agent(str(tool_use.get("toolUseId")))
+        status, text = await asyncio.to_thread(self._answer, tool_use.get("input"), agent)
         yield {"toolUseId": tool_use["toolUseId"], "status": status, "content": [{"text": text}]}
 
     def _answer(self, given: object, agent: object) -> tuple[str, str]:
         try:
             asked = _checked(given)
+            if agent is None and not self._shared:
+                raise _RefusedError("Whose results are wanted is not known: the bank is no hook of this agent.")
             with self._store.lock:
                 key = None if agent is None else self._desks.of(agent).key
             if "tool_use_id" not in asked:
                 return "success", self._list(asked, key)
-            return "success", self._part(asked, self._find(asked["tool_use_id"], key))
+            return "success", self._part(asked, *self._find(asked["tool_use_id"], key, agent))
         except _RefusedError as refusal:
             return "error", str(refusal)
         except BankLookupError as error:
@@ -130,21 +136,36 @@ class RecallTool(AgentTool):
     def _visible(self, entry: Entry, key: str | None) -> bool:
         return self._shared or entry.agent == key
 
-    def _find(self, tool_use_id: str, key: str | None) -> BankedResult:
+    def _find(self, tool_use_id: str, key: str | None, agent: object) -> tuple[str, dict[str, Any]]:
+        """Return what a result is headed with, and the result: the banked one, else the one in the agent's log."""
         found = [entry for entry in self._store.with_id(tool_use_id) if self._visible(entry, key)]
-        if not found:
-            count = sum(self._visible(entry, key) for entry in self._store.entries)
-            raise _RefusedError(
-                f"No result with tool_use_id {_short(tool_use_id)} is banked; {count:,} others are. "
-                "Without tool_use_id they are listed."
+        found = [entry for entry in found if entry.agent == key] or found
+        reason = "dropped" if found and self._store.is_outdated(found[-1]) else ""
+        if found and not reason:
+            try:
+                banked = self._store.read(found[-1])
+            except BankLookupError as error:
+                if error.reason != "unreadable":
+                    raise
+                reason = error.reason
+            else:
+                return _head(tool_use_id, banked.tool_name, banked.status), banked.result
+        name, result = newest_result(agent, tool_use_id)
+        if result is not None and name != self._name:
+            return f"{_head(tool_use_id, name, result.get('status'))}, not banked, as the log has it", decode(
+                encode(result).data
             )
-        own = [entry for entry in found if entry.agent == key]
-        return self._store.read((own or found)[-1])
+        if reason:
+            raise BankLookupError(tool_use_id, reason, len(self._store.entries))
+        count = sum(self._visible(entry, key) for entry in self._store.entries)
+        raise _RefusedError(
+            f"No result with tool_use_id {_short(tool_use_id)} is banked; {count:,} others are. "
+            "Without tool_use_id they are listed."
+        )
 
-    def _part(self, asked: Mapping[str, Any], banked: BankedResult) -> str:
-        lines = Lines(text_of(banked.result))
+    def _part(self, asked: Mapping[str, Any], head: str, result: Mapping[str, Any]) -> str:
+        lines = Lines(text_of(result))
         first, last = _range(asked, len(lines))
-        head = f"Result {_short(banked.tool_use_id)} of {_short(banked.tool_name)}, status {_short(banked.status)}"
         if "pattern" not in asked:
             part = lines.window(first, last, self._room(head))
             return _framed(f"{head}, lines {part.first:,} to {part.last:,} of {len(lines):,}", part)
@@ -162,9 +183,10 @@ class RecallTool(AgentTool):
             raise _RefusedError("A pattern needs a tool_use_id.")
         with self._store.lock:
             last_of = {(e.agent, e.tool_use_id): e for e in self._store.entries if self._visible(e, key)}
-        if not last_of:
+        entries = [entry for entry in last_of.values() if not self._store.is_outdated(entry)]
+        if not entries:
             return "No results are banked."
-        entries = sorted(last_of.values(), key=lambda entry: entry.order)
+        entries.sort(key=lambda entry: entry.order)
         first, last = _range(asked, len(entries))
         rows: list[str] = []
         room = self._room("")
@@ -181,7 +203,13 @@ class RecallTool(AgentTool):
         )
 
     def _row(self, entry: Entry) -> str:
-        start = text_of(self._store.read(entry).result).lstrip().partition("\n")[0][:_PREVIEW_CHARS]
+        try:
+            text = text_of(self._store.read(entry).result)
+        except BankLookupError as error:
+            if error.reason != "unreadable":
+                raise
+            text = "(can't be read)"
+        start = text.lstrip().partition("\n")[0][:_PREVIEW_CHARS]
         shown = Lines(f"{entry.tool_use_id[:_ROW_ID_CHARS]} {_short(entry.tool_name)} {_short(entry.status)}").text
         return f"{' '.join(shown.split())} {entry.result_bytes:,} {Lines(start).text}"
 
@@ -192,6 +220,10 @@ def _again(bank: ToolResultBank, name: str, max_bytes: int, shared: bool) -> Rec
 
 class _RefusedError(Exception):
     """What the model is told instead of an answer."""
+
+
+def _head(tool_use_id: str, tool_name: str | None, status: str | None) -> str:
+    return f"Result {_short(tool_use_id)} of {_short(tool_name)}, status {_short(status)}"
 
 
 def text_of(result: object) -> str:

@@ -28,7 +28,8 @@ class ToolResultBank(HookProvider):
 
     What is banked is a copy: nothing that later happens to the log or to the tool's own objects changes it. Counts and
     totals of a run are right here, also where somebody cut the log, or the run failed. One bank may serve several
-    agents, in several threads. No content is ever cut: what does not fit ``max_bytes`` is counted in ``dropped``.
+    agents, in several threads; a forked child goes on without its file. No content is ever cut: what does not fit
+    ``max_bytes`` is counted in ``dropped``.
 
     Example:
         >>> from strands import Agent
@@ -54,7 +55,7 @@ class ToolResultBank(HookProvider):
             path: A SQLite file to keep, to which every result goes at once; an earlier bank's file is gone on with.
 
         Raises:
-            ConfigError: If a size is no whole number, or negative, or the file is no bank's or is in use.
+            ConfigError: If a size is no whole number, or negative, or the file is no bank's, damaged, or in use.
         """
         for name, size in (("spill_bytes", spill_bytes), ("max_bytes", 0 if max_bytes is None else max_bytes)):
             if isinstance(size, bool) or not isinstance(size, int) or size < 0:
@@ -160,20 +161,17 @@ class ToolResultBank(HookProvider):
         Raises:
             BankLookupError: If there is none, or it can't be read, or several agents have one; ``reason`` says which.
         """
-        entries = self._store.with_id(str(tool_use_id))
-        if agent is not None:
-            key = self.agent_key(agent)
-            entries = [entry for entry in entries if entry.agent == key]
-        if not entries:
-            raise BankLookupError(tool_use_id, self._reason(str(tool_use_id)), self.count)
-        if len({entry.agent for entry in entries}) > 1:
+        asked = str(tool_use_id)
+        key = None if agent is None else self.agent_key(agent)
+        with self._store.lock:
+            entries = [entry for entry in self._store.with_id(asked) if key in (None, entry.agent)]
+            dropped = {owner for owner in self._store.dropped.get(asked, ()) if key in (None, owner)}
+        if len({entry.agent for entry in entries} | dropped) > 1:
             raise BankLookupError(tool_use_id, "ambiguous", self.count)
+        if not entries or self._store.is_outdated(entries[-1]):
+            recalled = "recall" if asked in self._recorder.recalls else "unknown"
+            raise BankLookupError(tool_use_id, "dropped" if dropped else recalled, self.count)
         return self._store.read(entries[-1])
-
-    def _reason(self, tool_use_id: str) -> str:
-        if tool_use_id in self._store.dropped:
-            return "dropped"
-        return "recall" if tool_use_id in self._recorder.recalls else "unknown"
 
     def get_results(
         self,
@@ -231,12 +229,16 @@ class ToolResultBank(HookProvider):
         """Pickle with all results; the copy keeps no file."""
         with self._store.lock:
             entries = [dataclasses.replace(e, payload=self._store.payload(e)) for e in self._store.entries]
-        return _restored, (self._settings, entries)
+            dropped = {tool_use_id: dict(orders) for tool_use_id, orders in self._store.dropped.items()}
+        return _restored, (self._settings, entries, dropped)
 
 
-def _restored(settings: dict[str, Any], entries: list[Entry]) -> ToolResultBank:
+def _restored(
+    settings: dict[str, Any], entries: list[Entry], dropped: dict[str, dict[str, int]] | None = None
+) -> ToolResultBank:
     bank = ToolResultBank(**settings)
     for entry in entries:
         bank._store.go_on_from(entry.order)
         bank._store.add(entry, entry.payload or b"")
+    bank._store.dropped.update(dropped or {})
     return bank

@@ -58,7 +58,7 @@ _BILL_RATIO = 0.002
 _BILL_TOKENS = 4.0
 """How far a whole bill may be from them besides: a part of it, and some tokens."""
 
-_FIRST_BILL_TOKENS = 100.0
+_FIRST_BILL_TOKENS = 30.0
 """How far a first bill may be off besides: providers add a preamble of their own. Later bills are compared with it."""
 
 _KEPT_RATIO = 0.99

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strands_ctx.bank import ToolResultBank
 from strands_ctx.bank._encoding import decode, encode
 from strands_ctx.bank._excerpts import Lines
+from strands_ctx.errors import BankLookupError
 
 TEXTS = st.text(st.characters(), max_size=60)  # lone surrogates too
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS | st.binary(max_size=40)
@@ -48,6 +49,14 @@ def put(bank, agent, tool_use_id, content):
     return result
 
 
+def newest_of(bank, tool_use_id, agent):
+    """The result of a call, or None where its last attempt was dropped."""
+    try:
+        return bank.get(tool_use_id, agent).result
+    except BankLookupError as error:
+        return None if error.reason == "dropped" else error
+
+
 @given(VALUES)
 def test_any_value_comes_back_equal(value):
     """Bytes and what only looks like our mark for them, lone surrogates, numbers of any length."""
@@ -58,22 +67,26 @@ def test_any_value_comes_back_equal(value):
 @settings(max_examples=60)
 @given(st.lists(RESULTS, max_size=12), st.sampled_from([0, 200, 10**9]), st.none() | st.integers(0, 2_000))
 def test_a_bank_is_a_list_that_keeps_what_fits(results, spill_bytes, max_bytes):
-    """In order, by id and by agent; what is not kept is counted, and nothing else is missing."""
+    """In order, by id and by agent; what is not kept is counted, and none is handed out for a newer one."""
     agents = {name: Named(name) for name in "ab"}
     with ToolResultBank(spill_bytes=spill_bytes, max_bytes=max_bytes) as bank:
         bank._store._batch_bytes = 0
-        expected = []
+        expected, kept_last = [], set()
         for name, tool_use_id, content in results:
             result, before = put(bank, agents[name], tool_use_id, content), bank.dropped
+            kept_last.discard((name, tool_use_id))
             if bank.dropped == before and bank.count > len(expected):
                 expected.append((name, tool_use_id, result, content))
+                kept_last.add((name, tool_use_id))
         assert (expected, len(results), len(results) - bank.dropped) == (
             [(r.agent, r.tool_use_id, r.result, r.input["of"]) for r in bank],
             bank.count + bank.dropped,
             len(expected),
         )
         newest = {(name, tool_use_id): result for name, tool_use_id, result, _ in expected}
-        assert newest == {key: bank.get(key[1], agents[key[0]]).result for key in newest}
+        assert {key: newest[key] if key in kept_last else None for key in newest} == {
+            (name, tool_use_id): newest_of(bank, tool_use_id, agents[name]) for name, tool_use_id in newest
+        }
 
 
 ARGUMENTS = st.fixed_dictionaries(
@@ -104,11 +117,9 @@ def test_a_recall_tool_answers_anything_within_its_bound(texts, times, asked):
         tool = bank.as_tool(max_bytes=2_000)
 
         async def answers():
-            return [
-                event
-                for arguments in asked
-                async for event in tool.stream({"toolUseId": "r", "input": arguments}, {"agent": agent})
-            ]
+            uses = [{"toolUseId": "r", "input": arguments} for arguments in asked]
+            bank._recorder.on_call(SimpleNamespace(agent=agent, tool_use={"toolUseId": "r"}))
+            return [event for use in uses async for event in tool.stream(use, {"agent": agent})]
 
         given_back = asyncio.run(answers())
     assert [(True, True)] * len(asked) == [

@@ -6,6 +6,7 @@ import gc
 
 from strands_ctx.bank import ToolResultBank, _agents
 from strands_ctx.bank._agents import UNKNOWN_AGENT, Desk, Desks
+from strands_ctx.bank._encoding import encode
 
 from .emission import Named
 
@@ -43,14 +44,14 @@ def test_a_call_whose_result_is_in_the_log_begins_anew():
     desk = Desk("a")
     attempts = [desk.result("t1")[0], desk.result("t1")[0]]
     ended = [desk.end("t1"), desk.end("t1")]
-    assert ([1, 2], [True, False], 1) == (attempts, ended, desk.result("t1")[0])
+    assert ([1, 2], [2, 0], 1) == (attempts, ended, desk.result("t1")[0])
 
 
 def test_a_call_that_only_began_has_no_result():
     """As one that is interrupted before its tool runs."""
     desk = Desk("a")
-    desk.begin("t1")
-    assert False is desk.end("t1")
+    desk.begin("t1", {}, encode({}))
+    assert 0 == desk.end("t1")
 
 
 def test_calls_that_never_end_are_forgotten_in_time(monkeypatch):
@@ -59,4 +60,4 @@ def test_calls_that_never_end_are_forgotten_in_time(monkeypatch):
     desk = Desk("a")
     for number in range(5):
         desk.result(f"t{number}")
-    assert [False, False, True, True, True] == [desk.end(f"t{number}") for number in range(5)]
+    assert [0, 0, 1, 1, 1] == [desk.end(f"t{number}") for number in range(5)]

@@ -82,6 +82,48 @@ def test_circles_depth_and_endless_numbers_do_not_stop_it():
     )
 
 
+class Hostile(dict):
+    """A mapping that can't be walked."""
+
+    def items(self):
+        raise AttributeError("hostile")
+
+
+class HostileDate(datetime.date):
+    """A date that can't be shown."""
+
+    def __str__(self):
+        raise AttributeError("hostile")
+
+
+RELEASED = memoryview(b"abc")
+RELEASED.release()
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (Hostile(a=1), "<Hostile>"),
+        (HostileDate(2026, 1, 2), "<HostileDate>"),
+        (RELEASED, "<memoryview>"),
+        ({HostileDate(2026, 1, 2): 1}, {"<HostileDate>": 1}),
+        ({10**5_000: 1}, {hex(10**5_000): 1}),
+        ({1: "a", "1": "b"}, {"1": "b"}),
+    ],
+    ids=["dict", "date", "released", "key", "long key", "equal keys"],
+)
+def test_a_hostile_value_costs_itself_and_nothing_beside_it(value, kept):
+    """Whatever its class raises, it is kept by the name of the class, and that is said."""
+    encoded = encode({"before": [1], "it": value, "after": b"x"})
+    assert ({"before": [1], "it": kept, "after": b"x"}, False) == (decode(encoded.data), encoded.exact)
+
+
+def test_bytes_that_are_not_in_one_piece_come_back_equal():
+    """As a slice with steps."""
+    encoded = encode([memoryview(b"abcdef")[::2]])
+    assert ([b"ace"], True) == (decode(encoded.data), encoded.exact)
+
+
 def test_damaged_bytes_are_told():
     """They can only come from a file that somebody changed."""
     for data in (b"", b"{", b'@$bytes\t{"$bytes":"a"}', b"\xff\xfe"):

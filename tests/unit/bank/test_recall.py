@@ -44,7 +44,9 @@ def ask(tool, agent=AGENT, **given):
 
     async def answers():
         use = {"toolUseId": "r1", "name": tool.tool_name, "input": given}
-        return [event async for event in tool.stream(use, {"agent": agent})]
+        if agent is not None:
+            tool._bank._recorder.on_call(SimpleNamespace(agent=agent, tool_use=use))
+        return [event async for event in tool.stream(use, {"agent": AGENT})]
 
     [answer] = asyncio.run(answers())
     return answer["status"], answer["content"][0]["text"]
@@ -169,6 +171,34 @@ def test_a_shared_tool_reads_the_own_result_of_an_id_first(bank):
     tool = bank.as_tool(shared=True)
     asked = [ask(tool, agent=agent, tool_use_id="t1")[1] for agent in (own, other, emission.Named("third"))]
     assert ["of own", "of other", "of other"] == [answer.partition("\n")[2] for answer in asked]
+
+
+def test_a_result_that_can_not_be_read_spoils_no_list(bank):
+    """As of a damaged file, or of the parent's in a child: the others are listed."""
+    for tool_use_id in ("t1", "t2"):
+        put(bank, tool_use_id, {"text": "text"})
+    bank._store.entries[0].payload = b"null\n{"
+    tool = bank.as_tool()
+    assert (
+        ["t1 read success 65 (can't be read)", "t2 read success 65 text"],
+        "That result can't be read: unreadable.",
+    ) == (
+        ask(tool)[1].split("\n")[1:],
+        ask(tool, tool_use_id="t1")[1],
+    )
+
+
+def test_a_result_of_the_log_is_shown_whatever_it_holds(bank):
+    """As a banked one would be, with what JSON does not hold by its type."""
+    agent = emission.Named("later")
+    result = {"toolUseId": "t1", "status": "success", "content": [{"json": {("a", "b"): object()}}]}
+    agent.messages = [
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "read", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": result}, "no block"]},
+        {"role": "user", "content": None},
+    ]
+    head = "Result t1 of read, status success, not banked, as the log has it, lines 1 to 3 of 3:"
+    assert ("success", f'{head}\n{{\n "a, b": "<object>"\n}}') == ask(bank.as_tool(), agent, tool_use_id="t1")
 
 
 def test_the_names_of_the_tools_are_told(bank):
