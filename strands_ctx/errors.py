@@ -153,7 +153,7 @@ class AnchorError(StrandsCtxError):
 _BANK_REASONS = {
     "unknown": "no result with this id is banked; ids are those of toolUse blocks, and get_results() gives them all",
     "ambiguous": "several agents have a result with this id; pass agent=",
-    "dropped": "the bank was full or closed, or could not write it down, when it came; read it from the log",
+    "dropped": "the bank was full, closed, or could not write it down when it came; raise max_bytes, or read the log",
     "recall": "what the recall tool hands out is not banked again; ask for the id that it was given",
     "closed": "the bank is closed; read its results before, or give it a path and open that again",
     "unreadable": "its bytes can't be read back from the file, or the file is that of the process that was forked",
