@@ -10,7 +10,7 @@ start with a user message``, ``roles must alternate``, ``Expected toolResult blo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -244,42 +244,6 @@ def check_messages(messages: Sequence[Message], *, max_cache_points: int = MAX_C
 def opens_cycle(shape: Shape) -> bool:
     """Tell whether a message opens a cycle: an assistant message with toolUse."""
     return shape.role == "assistant" and bool(shape.use_ids)
-
-
-def turn_starts(shapes: Sequence[Shape], inner: Collection[int] = ()) -> list[int]:
-    """Find the messages that open a turn.
-
-    Args:
-        shapes: The log.
-        inner: Indices of plain user messages that are known to lie inside an invocation.
-
-    Returns:
-        Indices in order.
-    """
-    return [index for index, shape in enumerate(shapes) if shape.prompt and index not in inner]
-
-
-def newest_start(shapes: Sequence[Shape]) -> int:
-    """Find where the newest cycle or, when it is newer, the newest prompt begins.
-
-    What lies before has been carried by a model call at least once or belongs to an older turn; what lies after is
-    what the next call is about.
-
-    Args:
-        shapes: The log.
-
-    Returns:
-        An index; 0 for a log without a prompt and without a cycle.
-    """
-    for index in range(len(shapes) - 1, -1, -1):
-        if shapes[index].prompt or opens_cycle(shapes[index]):
-            return index
-    return 0
-
-
-def seen_before(shapes: Sequence[Shape]) -> int:
-    """Find the index before which every result has been carried by a model call: the last assistant message."""
-    return next((i for i in range(len(shapes) - 1, -1, -1) if shapes[i].role == "assistant"), 0)
 
 
 def pair_partners(shapes: Sequence[Shape], index: int) -> Iterator[int]:

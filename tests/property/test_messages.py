@@ -12,7 +12,7 @@ from strands_ctx.capping.messages import cap_message
 from strands_ctx.capping.rules import Cap, CapRules
 from strands_ctx.digests import digest
 from strands_ctx.ledger.ledger import Ledger
-from strands_ctx.messages import check_messages, newest_start, pair_partners, shape_of, turn_starts
+from strands_ctx.messages import check_messages, pair_partners, shape_of
 from strands_ctx.plans import Boundaries, Policy
 from strands_ctx.testing.rules import strict_violations
 from strands_ctx.types import Messages
@@ -52,10 +52,10 @@ def test_partners_share_a_call_and_are_each_others(log):
 @given(legal_logs())
 def test_every_turn_opens_with_a_prompt_and_the_newest_start_is_behind_the_last(log):
     """Prompts have no results; nothing after the newest start opens anything."""
-    shapes = [shape_of(message) for message in log]
-    starts = turn_starts(shapes)
+    ledger = Ledger(COUNTER)
+    ledger.update(log)
+    shapes, starts, newest = ledger.shapes, ledger.prompts, ledger.newest_start()
     assert [i for i, m in enumerate(log) if m["role"] == "user" and not ids([m], "toolResult")] == starts
-    newest = newest_start(shapes)
     assert max(newest, starts[-1]) == newest
     assert [] == [index for index in range(newest + 1, len(log)) if shapes[index].use_ids or shapes[index].prompt]
 

@@ -10,14 +10,11 @@ from strands_ctx.messages import (
     STRUCTURED_OUTPUT_PROMPT,
     Problem,
     check_messages,
-    newest_start,
     pair_partners,
-    seen_before,
     shape_of,
     tool_names,
-    turn_starts,
 )
-from tests.builders import CACHE_POINT, assistant, cycle, pinned, result, turn, use, user
+from tests.builders import CACHE_POINT, assistant, cycle, ledger_of, pinned, result, turn, use, user
 
 GO = user("go")
 EMPTY_RESULT = {"toolResult": {"toolUseId": "a", "status": "success", "content": []}}
@@ -91,25 +88,25 @@ def test_turns_open_with_prompts():
         *turn("new", "x"),
         user("more"),
     ]
-    shapes = [shape_of(message) for message in log]
-    assert ([0, 7, 9], [0, 7]) == (turn_starts(shapes), turn_starts(shapes, inner={9}))
+    ledger = ledger_of(log)
+    ledger.inner.add(9)
+    assert ([0, 7, 9], [0, 7]) == (ledger.prompts, [index for index in ledger.prompts if ledger.opens_turn(index)])
 
 
 @pytest.mark.parametrize(
-    ("log", "newest", "seen"),
+    ("log", "newest"),
     [
-        ([], 0, 0),
-        ([GO], 0, 0),
-        ([GO, *cycle("a")], 1, 1),
-        ([GO, *cycle("a"), assistant("x")], 1, 3),
-        ([GO, *cycle("a"), assistant("x"), user("new")], 4, 3),
-        ([GO, *cycle("a"), *cycle("b")], 3, 3),
+        ([], 0),
+        ([GO], 0),
+        ([GO, *cycle("a")], 1),
+        ([GO, *cycle("a"), assistant("x")], 1),
+        ([GO, *cycle("a"), assistant("x"), user("new")], 4),
+        ([GO, *cycle("a"), *cycle("b")], 3),
     ],
 )
-def test_the_newest_start_and_what_was_seen(log, newest, seen):
-    """What lies after the last assistant message has been carried by no call."""
-    shapes = [shape_of(message) for message in log]
-    assert (newest, seen) == (newest_start(shapes), seen_before(shapes))
+def test_the_newest_start_is_that_of_the_last_cycle_or_turn(log, newest):
+    """What the next call is about."""
+    assert newest == ledger_of(log).newest_start()
 
 
 def test_pairs_are_told_by_id():
