@@ -50,14 +50,14 @@ class Omitting:
         omitted = _newly_omitted(state, call, decision)
         if not omitted:
             return self._with(state, decision, state.said) if state.said and decision.plan.note else decision
-        state.handed_to = decision.plan.cut
         try:
             said = self.on_omit(omitted)
         except Exception:
             logger.warning(RAISED, len(omitted), exc_info=True)
-            return decision
+            said = None
         if inspect.isawaitable(said):
             return self._later(state, decision, said, len(omitted))
+        state.handed_to = decision.plan.cut
         return self._with(state, decision, said)
 
     async def _later(self, state: AgentState, decision: Decision, said: Awaitable[Any], count: int) -> Decision:
@@ -65,7 +65,8 @@ class Omitting:
             text = await said
         except Exception:
             logger.warning(RAISED, count, exc_info=True)
-            return decision
+            text = None
+        state.handed_to = decision.plan.cut  # where the call is cancelled while this waits, it is handed over again
         return self._with(state, decision, text)
 
     def _with(self, state: AgentState, decision: Decision, said: Any) -> Decision:

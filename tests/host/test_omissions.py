@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 from itertools import pairwise
@@ -174,3 +175,28 @@ def test_what_was_handed_over_is_not_handed_over_again():
         first_text(rig.views[-1]).splitlines()[-1],
         rig.broken_laws(),
     )
+
+
+def test_what_was_cancelled_is_handed_over_again():
+    """A summary that never came is asked for once more at the next call."""
+    asked = []
+
+    async def hang_once(messages):
+        asked.append(len(messages))
+        if len(asked) == 1:
+            await asyncio.sleep(60)
+        return "Trees."
+
+    async def cancel_and_go_on(rig):
+        run = asyncio.ensure_future(rig.run_async("Fetch.", *fetches(*[900] * 12), "Fetched."))
+        while not asked:
+            await asyncio.sleep(0)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        await rig.run_async("Go on.", "Fetched.")
+
+    rig = rig_of("suffix", on_omit=hang_once)
+    asyncio.run(cancel_and_go_on(rig))
+    said = first_text(rig.views[-1]).splitlines()[-1]
+    assert (True, "Trees.", []) == (asked[1] >= asked[0], said, rig.broken_laws())
