@@ -21,6 +21,9 @@ KEPT_RATIO = 0.75
 UNSEEN_RATIO = 0.05
 """Share of the newest results left free when they are capped to fill a limit, beside the margin of the estimate."""
 
+MAX_ROUNDS = 4
+"""How often a plan is made anew because other images and documents are shown than it was made for."""
+
 RETURN_RATIO = 0.85
 """Share of the trigger below which a log that was cut is sent whole again: a scale that wavers must not undo a cut."""
 
@@ -51,14 +54,16 @@ def plan_view(
     standing = _under(policy, standing, len(ledger))
     _limit_media(drafts, standing)
     plan = _plan(drafts, limits, standing, may_move=may_move)
-    if plan.cut < standing.cut or plan.cap_line < standing.cap_line:  # more is shown again
-        _limit_media(drafts, plan.boundaries)
-        plan = _plan(drafts, limits, standing, may_move=may_move)
+    for _ in range(MAX_ROUNDS):
+        if not _limit_media(drafts, plan.boundaries):
+            break
+        plan = replace(_plan(drafts, limits, plan.boundaries, may_move=may_move), reason=plan.reason)
     return plan
 
 
-def _limit_media(drafts: Drafts, boundaries: Boundaries) -> None:
-    drafts.ledger.limit_media(drafts.policy.stretches(boundaries), drafts.lead(boundaries.cut))
+def _limit_media(drafts: Drafts, boundaries: Boundaries) -> bool:
+    """Replace what is too many of the images and documents that boundaries show; tell whether that changed anything."""
+    return drafts.ledger.limit_media(drafts.policy.stretches(boundaries), drafts.lead(boundaries.cut))
 
 
 def _plan(drafts: Drafts, limits: Limits, standing: Boundaries, *, may_move: bool) -> Plan:

@@ -118,17 +118,17 @@ class Ledger:
         for sums in self._sums():
             sums.refresh(max(first - 1, 0))
 
-    def limit_media(self, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> None:
-        """Replace the oldest images and documents that a view would show beyond the limit, and no others.
+    def limit_media(self, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> bool:
+        """Replace the oldest images and documents that a view would show beyond the limit; tell if that is a change.
 
-        Args:
-            stretches: At which level each part of the view is shown; what is before them is left out.
-            lead: Indices of messages before them that are shown all the same.
+        The view shows the stretches, each at its level, and of what is before them only the lead.
         """
         most, total = self.media.max_media, sum(self.shapes[index].media for index in self.illustrated)
         shown = shown_media(self, stretches, lead) if most is not None and total > most else ()
-        for index in self.media.draw(shown):
+        changed = self.media.draw(shown)
+        for index in changed:
             self._enter(index, self.shapes[index])
+        return bool(changed)
 
     def _sums(self) -> tuple[Sums, ...]:
         return self._result_counts, self._cache_points, self._stand_ins

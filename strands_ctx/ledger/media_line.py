@@ -24,23 +24,23 @@ class MediaLine:
         self.max_media = max_media
         self._replaced: dict[int, int] = {}
 
-    def draw(self, shown: Iterable[tuple[int, int]]) -> list[int]:
+    def draw(self, shown: Iterable[tuple[int, int, int]]) -> list[int]:
         """Decide what is replaced.
 
         Args:
-            shown: Indices of messages with the number of their images and documents that the view would show, newest
-                first.
+            shown: Indices of messages, how many of their images and documents the view would show, and how many they
+                have, newest first.
 
         Returns:
             The messages of which another number than before is replaced, in order.
         """
         before, left = self._replaced, self.max_media
         self._replaced = {}
-        for index, count in shown if left is not None else ():
+        for index, count, total in shown if left is not None else ():
             kept = min(count, left or 0)
             left = (left or 0) - kept
             if kept < count:
-                self._replaced[index] = count - kept
+                self._replaced[index] = count - kept if count == total else total  # caps leave any of them
         changed = {*before, *self._replaced}
         return sorted(index for index in changed if before.get(index) != self._replaced.get(index))
 
@@ -57,12 +57,12 @@ class MediaLine:
         return sum(count for index, count in self._replaced.items() if index >= start or index in lead)
 
 
-def shown_media(ledger: Ledger, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Count the images and documents that a view would show, by message, newest first: neither left out nor capped."""
+def shown_media(ledger: Ledger, stretches: tuple[Stretch, ...], lead: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Count the images and documents that a view would show, of how many, by message, newest first."""
     for index in reversed(ledger.illustrated):
         if index < stretches[0].start and index not in lead:
             continue
         cap, names = cap_at(stretches, index), ledger.names(index)
         caps = ledger.rules.result_caps(ledger.shapes[index], names, cap) if cap is not None else {}
         if count := limited_count(ledger.given[index], caps):
-            yield index, count
+            yield index, count, ledger.shapes[index].media
