@@ -32,7 +32,7 @@ class CapToolResultsManager(ViewManager):
         max_media_per_request: How many images and documents a view holds at most; the newest stay, older ones become
             a line of text. None: no limit.
         recall_tool: Name of a tool that reads whole results by id, such as ``ToolResultBank.as_tool`` makes: its own
-            results are never capped, and notes and capped results name the ids that it takes.
+            results are capped last of all, and notes and capped results name the ids that it takes.
 
     Raises:
         ConfigError: If a cap is under 64 bytes or ``keep`` is unknown.

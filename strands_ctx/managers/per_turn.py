@@ -53,7 +53,7 @@ class PerTurnManager(ViewManager):
             a line of text. None: no limit.
         counter: Counts tokens. None: :class:`~strands_ctx.TiktokenCounter`.
         recall_tool: Name of a tool that reads whole results by id, such as ``ToolResultBank.as_tool`` makes: its own
-            results are never capped, and notes and capped results name the ids that it takes.
+            results are capped last of all, and notes and capped results name the ids that it takes.
         on_receipt: Called with each receipt when its call has ended.
         on_omit: Called once per cut with copies of the messages that the view newly leaves out, as for a summary or a
             long-term memory; it may be async. A text that it returns stands in the note, up to 4,000 bytes of it.
