@@ -50,8 +50,12 @@ def plan_view(
     Raises:
         BudgetError: If the task and the newest cycle, capped as far as they can be, do not fit.
     """
-    drafts = Drafts(ledger, load, policy)
+    drafts, everything = Drafts(ledger, load, policy), Boundaries()
     standing = _under(policy, standing, len(ledger))
+    _limit_media(drafts, everything)
+    enough = limits.trigger_tokens if standing == everything else int(limits.trigger_tokens * RETURN_RATIO)
+    if drafts.tokens(everything) <= enough:
+        return drafts.plan(everything, "log")
     _limit_media(drafts, standing)
     plan = _plan(drafts, limits, standing, may_move=may_move)
     for _ in range(MAX_ROUNDS):
@@ -67,13 +71,9 @@ def _limit_media(drafts: Drafts, boundaries: Boundaries) -> bool:
 
 
 def _plan(drafts: Drafts, limits: Limits, standing: Boundaries, *, may_move: bool) -> Plan:
-    policy, everything = drafts.policy, Boundaries()
-    enough = limits.trigger_tokens if standing == everything else int(limits.trigger_tokens * RETURN_RATIO)
-    if drafts.tokens(everything) <= enough:
-        return drafts.plan(everything, "log")
     if not may_move and drafts.tokens(standing) <= limits.hard_tokens:
         return drafts.plan(standing, "standing")
-    boundaries = _under(policy, _advance(drafts, limits, standing), len(drafts.ledger))
+    boundaries = _under(drafts.policy, _advance(drafts, limits, standing), len(drafts.ledger))
     if drafts.tokens(boundaries) <= limits.hard_tokens:
         return drafts.plan(boundaries, _moved(standing, boundaries))
     shrinks = _shrink(drafts, boundaries, limits)
