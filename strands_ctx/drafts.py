@@ -40,9 +40,14 @@ class Load:
         return self.calibration.bound(features)
 
     @property
+    def features(self) -> Features:
+        """A prompt without messages."""
+        return Features(fixed_tokens=self.system_tokens + self.tools_tokens, prompts=1)
+
+    @property
     def fixed_tokens(self) -> int:
         """Estimate of the system prompt and the tools, with the margin."""
-        return self.tokens(Features(fixed_tokens=self.system_tokens + self.tools_tokens))
+        return self.tokens(self.features)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Drafts:
     def _results(self, boundaries: Boundaries, start: int, stop: int) -> Features:
         """Sum the features of messages that are shown at first sight, without what is no result."""
         features = self._part(self.policy.stretches(boundaries)[-1], start, stop)
-        return replace(features, other_tokens=0, messages=0)
+        return replace(features, other_tokens=0, messages=0, call_tokens=0)
 
     def _part(self, stretch: Stretch, start: int, stop: int) -> Features:
         """Sum the features where a stretch and a range overlap."""
@@ -110,12 +115,10 @@ class Drafts:
         note, repairs = self._note(boundaries, lead), self._repairs(cut, lead)
         if note:
             features += ledger.note_features(note)
-        return features + Features(
-            result_tokens=REPAIR_TOKENS // 2 * repairs,
-            other_tokens=REPAIR_TOKENS * repairs,
-            messages=repairs,
-            fixed_tokens=self.load.system_tokens + self.load.tools_tokens,
+        added = Features(
+            result_tokens=REPAIR_TOKENS // 2 * repairs, other_tokens=REPAIR_TOKENS * repairs, messages=repairs
         )
+        return features + added + self.load.features
 
     def _repairs(self, cut: int, lead: tuple[int, ...]) -> int:
         """Count at most how many blocks the repair of a view adds, a stand-in for its first message among them."""
@@ -167,7 +170,7 @@ class Drafts:
         features = self.features(boundaries, shrinks)
         stretches = self.policy.stretches(boundaries)
         capped = list(self._capped(stretches))
-        log = ledger.features(0, len(ledger)) + Features(fixed_tokens=self.load.system_tokens + self.load.tools_tokens)
+        log = ledger.features(0, len(ledger)) + self.load.features
         return Plan(
             reason=reason,
             boundaries=boundaries,

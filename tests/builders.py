@@ -8,7 +8,7 @@ from strands_ctx.drafts import Load
 from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.plans import Boundaries, Limits, Plan, Policy
 from strands_ctx.policies import plan_view
-from strands_ctx.tokens import BlockCounter, Calibration, Features
+from strands_ctx.tokens import BlockCounter, Calibration
 from strands_ctx.tokens.features import message_features
 from strands_ctx.types import Block, Message, Messages, TokenCounter
 from strands_ctx.view import build_view
@@ -126,7 +126,7 @@ def planned(
 
 def tokens_of(view: Messages, counter: TokenCounter, load: Load) -> int:
     """Estimate what a built view takes, message by message, with none of a plan's own sums."""
-    features = Features(fixed_tokens=load.system_tokens + load.tools_tokens)
+    features = load.features
     for message in view:
         features += message_features(counter, message)
     return load.tokens(features)

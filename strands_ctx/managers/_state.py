@@ -255,7 +255,7 @@ class AgentState:
         """Estimate of system prompt and tools as last counted, in tokens of the last model."""
         if self.call_inputs is None:
             return 0
-        counted = Features(fixed_tokens=self.call_inputs[2] + self.call_inputs[3])
+        counted = Features(fixed_tokens=self.call_inputs[2] + self.call_inputs[3], prompts=1)
         return self.memory(self.model_key).calibration.estimate(counted)
 
     def count_inputs(self, system_prompt: SystemPrompt, specs: list[ToolSpec]) -> tuple[int, int]:

@@ -23,19 +23,14 @@ from typing import Any
 
 from strands_ctx.tokens.features import Features, values_of
 from strands_ctx.tokens.least_squares import Equations, Matrix, Row, fit_bounded, inverse, quadratic
+from strands_ctx.tokens.prior import BOUNDS, MAX_MESSAGE_TOKENS, MAX_PROMPT_TOKENS, PRIOR, UNCALIBRATED, UNKNOWN
 from strands_ctx.tokens.usage import prompt_tokens
 
-UNCALIBRATED = (1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""Coefficients before anything was billed: our own count, which has the frame of a message in it already."""
-
-BOUNDS = (
-    (0.25, 4.0), (0.25, 4.0), (0.0, 64.0), (0.25, 4.0),
-    (-0.25, 0.5), (-0.5, 0.5), (-0.5, 1.5), (-0.75, 3.0), (-0.75, 3.0),
-)  # fmt: skip
-"""Lowest and highest value of each coefficient, in the order of ``Features``."""
-
 MAX_RATIO = 4.0
-"""A bill more times than this off the uncalibrated estimate, either way, is not of the prompt that we know."""
+"""A bill more times than this off the uncalibrated estimate, either way, is not of the prompt that we know.
+
+Frames and a preamble come on top.
+"""
 
 MARGIN_BOUNDS = (0.02, 0.25)
 """Lowest and highest margin."""
@@ -43,13 +38,7 @@ MARGIN_BOUNDS = (0.02, 0.25)
 MARGIN_DEVIATIONS = 3.0
 """Standard deviations of an estimate that its margin covers."""
 
-STATE_VERSION = 2
-
-_DEVIATIONS = (0.2, 0.2, 6.0, 0.3, 0.05, 0.2, 0.5, 0.6, 0.8)
-"""How far a provider's coefficients may be from our count, each for itself."""
-
-_SCALE_DEVIATION = 0.35
-"""How far those of results, of other text and of the fixed part may be from it together."""
+STATE_VERSION = 3
 
 _NEW_RATIO = 0.02
 """How far the bill of what is new may be from what the best coefficients say of it."""
@@ -58,14 +47,14 @@ _BILL_RATIO = 0.002
 _BILL_TOKENS = 4.0
 """How far a whole bill may be from them besides: a part of it, and some tokens."""
 
-_FIRST_BILL_TOKENS = 30.0
-"""How far a first bill may be off besides: providers add a preamble of their own. Later bills are compared with it."""
-
 _KEPT_RATIO = 0.99
 """Weight of what was learnt before, relative to the newest bill."""
 
 _LAPSED_RATIO = 0.05
 """The same after a bill that what was learnt can't explain: the provider counts in another way now."""
+
+_FIRST_DEVIATIONS = 3.0
+"""A first bill that is further off teaches no more than one as far: a preamble before a short prompt tells little."""
 
 _UNLIKELY_DEVIATIONS = 4.0
 _LEARNING_BILLS = 3
@@ -83,24 +72,7 @@ def _times(coefficients: Sequence[float], inputs: Sequence[float]) -> float:
     return fsum(map(mul, coefficients, inputs))
 
 
-def _prior() -> Equations:
-    """State what is known of the coefficients before any bill."""
-    size = len(UNCALIBRATED)
-    units = [[float(row == column) for column in range(size)] for row in range(size)]
-    covariance = tuple(
-        tuple(
-            unit * _DEVIATIONS[row] ** 2 + _SCALE_DEVIATION**2 * UNCALIBRATED[row] * UNCALIBRATED[column]
-            for column, unit in enumerate(units[row])
-        )
-        for row in range(size)
-    )
-    matrix = inverse(covariance)
-    return Equations(matrix, tuple(_times(line, UNCALIBRATED) for line in matrix))
-
-
-_PRIOR = _prior()
 _NOTHING = Equations.none(len(UNCALIBRATED))
-_UNKNOWN = inverse(_PRIOR.matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +105,10 @@ class Calibration:
     evidence: Equations = _NOTHING
     surprise: float = 1.0
     coefficients: tuple[float, ...] = UNCALIBRATED
-    covariance: Matrix = field(default=_UNKNOWN, repr=False)
+    covariance: Matrix = field(default=UNKNOWN, repr=False)
 
     def _learnt(self, evidence: Equations) -> Calibration:
-        known = evidence + _PRIOR
+        known = evidence + PRIOR
         covariance = inverse(known.matrix)
         coefficients = tuple(round(value, 4) for value in fit_bounded(known, covariance, BOUNDS))
         return replace(self, evidence=evidence, coefficients=coefficients, covariance=covariance)
@@ -154,7 +126,8 @@ class Calibration:
         inputs, known = self._change(features)
         counted = features.tokens
         expected = known + _times(self.coefficients, inputs)
-        return ceil(min(max(expected, counted / MAX_RATIO), counted * MAX_RATIO + BOUNDS[2][1] * features.messages))
+        most = _most_tokens(features) + MAX_MESSAGE_TOKENS * features.messages
+        return ceil(min(max(expected, counted / MAX_RATIO), most))
 
     def bound(self, features: Features) -> int:
         """Estimate with the margin, in tokens."""
@@ -185,11 +158,13 @@ class Calibration:
         """
         expected = max(1, self.estimate(features))
         billed = prompt_tokens(usage, near_tokens=expected)
-        if billed is None or not features.tokens / MAX_RATIO <= billed <= features.tokens * MAX_RATIO:
+        if billed is None or not features.tokens / MAX_RATIO <= billed <= _most_tokens(features):
             return self
         inputs, known = self._change(features)
-        deviation = _BILL_RATIO * billed + self._new_deviation(features) + (0 if self.bills else _FIRST_BILL_TOKENS)
-        off = (billed - expected) ** 2 / (self._variance(features) + deviation**2)
+        deviation, variance = _BILL_RATIO * billed + self._new_deviation(features), self._variance(features)
+        off = (billed - expected) ** 2 / (variance + deviation**2)
+        if not self.bills and off > _FIRST_DEVIATIONS**2:
+            deviation = sqrt(((billed - expected) / _FIRST_DEVIATIONS) ** 2 - variance)
         lapsed = self.bills >= _LEARNING_BILLS and off > _UNLIKELY_DEVIATIONS**2 * self.surprise
         row = Row(inputs, billed - known, deviation)
         evidence = _rounded(self.evidence.plus(row, weight_ratio=_LAPSED_RATIO if lapsed else _KEPT_RATIO))
@@ -210,8 +185,8 @@ class Calibration:
     def _new_deviation(self, features: Features) -> float:
         """Return how far off the bill of what is new may be, in tokens."""
         new = features - self.last
-        tokens = max(0, new.result_tokens) + max(0, new.other_tokens) + max(0, new.fixed_tokens)
-        return _NEW_RATIO * tokens + _BILL_TOKENS
+        parts = new.result_tokens, new.other_tokens, new.fixed_tokens, new.call_tokens
+        return _NEW_RATIO * sum(max(0, tokens) for tokens in parts) + _BILL_TOKENS
 
     def _variance(self, features: Features) -> float:
         """Return the variance of the estimate of a prompt."""
@@ -242,7 +217,7 @@ class Calibration:
         if matrix is None or outputs is None or last is None or scalars is None:
             return cls()
         bills, billed_tokens, surprise = scalars
-        if bills < 1 or billed_tokens < 1 or not 1 <= surprise <= _MAX_SURPRISE or min(last[:4]) < 0:
+        if bills < 1 or billed_tokens < 1 or not 1 <= surprise <= _MAX_SURPRISE or min(last[:6]) < 0:
             return cls()
         restored = cls(int(bills), Features(*map(int, last)), int(billed_tokens), surprise=surprise)
         evidence = Equations(_symmetric(matrix, size), tuple(outputs))
@@ -252,6 +227,11 @@ class Calibration:
             return cls()
         variances = ((evidence.matrix[index][index], restored.covariance[index][index]) for index in range(size))
         return restored if all(seen >= 0 and left > 0 for seen, left in variances) else cls()
+
+
+def _most_tokens(features: Features) -> float:
+    """Return the largest bill that a prompt may have."""
+    return features.tokens * MAX_RATIO + MAX_PROMPT_TOKENS * features.prompts
 
 
 def _symmetric(triangle: Sequence[float], size: int) -> Matrix:

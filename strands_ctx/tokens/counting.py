@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -124,11 +124,28 @@ def result_tokens(counter: TokenCounter, message: Message) -> int:
         Tokens of the payloads alone, without ids, wrapping and the message's other blocks; 0 where it has no tool
         result.
     """
+    return sum(_items_tokens(counter, result) for result in _values_of(message, "toolResult"))
+
+
+def call_tokens(counter: TokenCounter, message: Message) -> int:
+    """Count what a message's tool calls take: their names, inputs and wrapping, and the wrapping of their results.
+
+    Args:
+        counter: Any counter; only its ``count_text`` is used.
+        message: Any message.
+
+    Returns:
+        Tokens; 0 where it has neither a tool call nor a tool result.
+    """
+    calls = sum(_tool_use_tokens(counter, call) for call in _values_of(message, "toolUse"))
+    return calls + TOOL_RESULT_TOKENS * sum(1 for _ in _values_of(message, "toolResult"))
+
+
+def _values_of(message: Message, kind: str) -> Iterator[Any]:
+    """Yield what a message's blocks have of one kind."""
     content: Any = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(content, (list, tuple)):
-        return 0
-    results = (block["toolResult"] for block in content if isinstance(block, dict) and "toolResult" in block)
-    return sum(_items_tokens(counter, result) for result in results)
+    if isinstance(content, (list, tuple)):
+        yield from (block[kind] for block in content if isinstance(block, dict) and kind in block)
 
 
 def json_text(value: Any) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, fields
 from operator import add, attrgetter, sub
 from typing import TypeAlias
 
-from strands_ctx.tokens.counting import BlockCounter, result_tokens
+from strands_ctx.tokens.characters import CharacterCounter
+from strands_ctx.tokens.counting import BlockCounter, call_tokens, result_tokens
 from strands_ctx.types import Message, TokenCounter
 
 CHARS_PER_TOKEN = 4
@@ -40,6 +41,9 @@ class Features:
         other_tokens: Tokens of everything else in messages, by our counter.
         messages: Number of messages.
         fixed_tokens: Tokens of the system prompt and the tool specifications, by our counter.
+        call_tokens: Tokens of tool calls and of the wrapping of their results, by our counter. Each provider writes
+            them, and the specifications, in a way of its own; some templates leave them out.
+        prompts: 1 for a whole prompt, 0 for a part: providers add a preamble of their own to each.
         extra_chars: Characters beyond four a token; negative where there are fewer.
         spaces: Number of spaces.
         digits: Number of ASCII digits.
@@ -51,6 +55,8 @@ class Features:
     other_tokens: int = 0
     messages: int = 0
     fixed_tokens: int = 0
+    call_tokens: int = 0
+    prompts: int = 0
     extra_chars: int = 0
     spaces: int = 0
     digits: int = 0
@@ -64,7 +70,7 @@ class Features:
     @property
     def tokens(self) -> int:
         """All tokens, by our counter."""
-        return self.result_tokens + self.other_tokens + self.fixed_tokens
+        return self.result_tokens + self.other_tokens + self.fixed_tokens + self.call_tokens
 
     def __sub__(self, other: Features) -> Features:
         """Take a part away."""
@@ -90,6 +96,7 @@ def message_features(counter: TokenCounter, message: Message) -> Features:
     """
     results = result_tokens(counter, message)
     everything = max(counter.count_message(message), results)
+    calls = min(_call_tokens(counter, message, everything), everything - results)
     collector = _TextCollector()
     frame_tokens = collector.count_message(message)
     texts = (
@@ -98,7 +105,15 @@ def message_features(counter: TokenCounter, message: Message) -> Features:
     if texts is None:  # each count may be a request
         texts = [("".join(collector.texts), max(everything - frame_tokens, 0))]
     kinds = map(sum, zip(*(_kinds(text, tokens) for text, tokens in texts), strict=True))
-    return Features(results, everything - results, 1, 0, *kinds)
+    return Features(results, everything - results - calls, 1, 0, calls, 0, *kinds)
+
+
+def _call_tokens(counter: TokenCounter, message: Message, everything: int) -> int:
+    """Count what tool calls take; by their share of the characters where each count may be a request."""
+    if isinstance(counter, BlockCounter):
+        return call_tokens(counter, message)
+    characters = CharacterCounter()
+    return everything * call_tokens(characters, message) // characters.count_message(message)
 
 
 def _kinds(text: str, tokens: int) -> tuple[int, int, int, int, int]:

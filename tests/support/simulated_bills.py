@@ -64,7 +64,8 @@ class Run:
     def features(self):
         """What our counter sees."""
         entries = [self.system, *self.log]
-        return Features(sum(e.result_tokens for e in entries), sum(e.other_tokens for e in entries), len(self.log))
+        results, others = sum(e.result_tokens for e in entries), sum(e.other_tokens for e in entries)
+        return Features(results, others, len(self.log), prompts=1)
 
     def billed(self):
         """What the provider sees."""

@@ -20,8 +20,11 @@ OWN = ("CapToolResults", "BudgetSuffix", "PerTurn")
 WORKLOAD = small_workload()
 """What the real model is given to do: somewhat more than its window holds, as every token takes time."""
 
-LONG_WORKLOADS = tuple(small_workload(seed, (2, 7, 7, 7, 7, 7)) for seed in (7, 11, 23))
-"""Several windows full, for the model that only counts."""
+SESSIONS = {
+    calls: tuple(small_workload(seed, runs) for seed in (7, 11, 23))
+    for calls, runs in {"20 calls": (2, 7, 3, 3), "40 calls": (2, 7, 7, 7, 7, 7)}.items()
+}
+"""Several windows full, for the model that only counts: three sessions of each length."""
 
 
 def require_small_model() -> None:
@@ -45,7 +48,7 @@ class RealRuns:
     def __init__(self, server: SmallModelServer):
         self.server = server
         self._done: dict[tuple[str, str], LlmRun] = {}
-        self._counted: dict[str, list[LlmRun]] = {}
+        self._counted: dict[tuple[str, str], list[LlmRun]] = {}
 
     def model(self, protocol: str) -> Model:
         """A fresh model of Strands' class for a protocol."""
@@ -59,14 +62,15 @@ class RealRuns:
             self._done[key] = run_llm_trial(WORKLOAD, found, self.model(protocol))
         return self._done[key]
 
-    def counted(self, contender: str) -> list[LlmRun]:
-        """Longer runs of a contender with the model that only counts."""
-        if contender not in self._counted:
+    def counted(self, contender: str, length: str) -> list[LlmRun]:
+        """Sessions of a length under a contender, with the model that only counts."""
+        key = contender, length
+        if key not in self._counted:
             found = contender_named(contender)
-            self._counted[contender] = [
-                run_llm_trial(workload, found, CountedModel(self.server)) for workload in LONG_WORKLOADS
+            self._counted[key] = [
+                run_llm_trial(workload, found, CountedModel(self.server)) for workload in SESSIONS[length]
             ]
-        return self._counted[contender]
+        return self._counted[key]
 
 
 class CountedModel(Model):

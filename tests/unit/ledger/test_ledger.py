@@ -52,10 +52,11 @@ def test_a_message_changed_in_place_is_counted_anew():
     assert ((0, 5), ["[redacted]"]) == (counts(ledger, 2, 3), texts(ledger.shown(2, None)))
 
 
-def test_tokens_are_split_into_results_and_the_rest():
-    """A result of 20 words: 20, and 4 for the message with 8 for the result."""
+def test_tokens_are_split_into_results_calls_and_the_rest():
+    """A result of 20 words: 20, and 8 for its wrapping, which goes with the calls, with 4 for the message."""
     ledger = ledger_of([user("go"), *cycle("a", words(20))])
-    assert [(0, 5), (20, 12)] == [counts(ledger, 0, 1), counts(ledger, 2, 3)]
+    split = [(0, 5), (20, 4), 8]
+    assert split == [counts(ledger, 0, 1), counts(ledger, 2, 3), ledger.features(2, 3).call_tokens]
 
 
 def test_a_message_that_is_none_leaves_the_ledger_as_it_was():

@@ -7,7 +7,11 @@ import json
 import pytest
 
 from strands_ctx.tokens import Calibration, Features
+from strands_ctx.tokens.prior import UNCALIBRATED
 from tests.support.simulated_bills import PROVIDERS, Run, usage
+
+SIZE = len(UNCALIBRATED)
+TRIANGLE = SIZE * (SIZE + 1) // 2
 
 
 def learnt():
@@ -36,12 +40,12 @@ def test_a_stored_calibration_is_small():
 @pytest.mark.parametrize(
     "damage",
     [
-        {"version": 1},
+        {"version": 2},
         {"bills": 0},
         {"bills": True},
         {"bills": float("nan")},
         {"last": [1, 2, 3]},
-        {"last": [-1] * 9},
+        {"last": [-1] * SIZE},
         {"last": None},
         {"billed_tokens": 0},
         {"billed_tokens": "12"},
@@ -49,9 +53,9 @@ def test_a_stored_calibration_is_small():
         {"surprise": 0.5},
         {"surprise": None},
         {"matrix": [1.0]},
-        {"matrix": [None] * 45},
-        {"matrix": [float("nan")] * 45},
-        {"matrix": [-1e9] * 45},
+        {"matrix": [None] * TRIANGLE},
+        {"matrix": [float("nan")] * TRIANGLE},
+        {"matrix": [-1e9] * TRIANGLE},
         {"outputs": [1.0]},
         {"outputs": "1,1,4"},
     ],

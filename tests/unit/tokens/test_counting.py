@@ -7,6 +7,7 @@ import copy
 import pytest
 
 from strands_ctx.tokens import BlockCounter, CharacterCounter, counting, media, result_tokens
+from strands_ctx.tokens.counting import call_tokens
 
 
 class EachCharacter(BlockCounter):
@@ -120,6 +121,20 @@ def test_result_tokens_need_nothing_but_count_text():
 def test_a_message_without_results_has_no_result_tokens(message):
     """No result, or a malformed one, is 0."""
     assert 0 == result_tokens(EachCharacter(), message)
+
+
+def test_call_tokens_are_calls_and_the_wrapping_of_results():
+    """Texts beside the calls and payloads of the results are left out."""
+    called = {"role": "assistant", "content": [{"text": "ignored"}, CALL, CALL]}
+    answered = {"role": "user", "content": [RESULT, {"text": "ignored"}]}
+    call = 8 + len("look") + len('{"q":"é","n":[1,2]}')
+    assert [2 * call, 8] == [call_tokens(EachCharacter(), message) for message in (called, answered)]
+
+
+@pytest.mark.parametrize("content", [None, "x", [None, {"text": "toolUse"}]])
+def test_a_message_without_calls_has_no_call_tokens(content):
+    """Malformed content has none either."""
+    assert 0 == call_tokens(EachCharacter(), {"role": "user", "content": content})
 
 
 def test_tools_count_by_their_compact_json():

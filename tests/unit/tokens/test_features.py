@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from strands_ctx.ledger.feature_sums import FeatureSums
@@ -48,21 +50,51 @@ def test_media_are_no_text():
     assert (1_600, 0, 0) == (features.other_tokens - 4, features.extra_chars, features.spaces)
 
 
-def test_results_and_the_rest_are_told_apart():
-    """And all texts of a message count for its kind."""
-    message = cycle("a", "7" * 40)[1]
-    features = message_features(CharacterCounter(), message)
-    assert (features.tokens, 40, 1) == (
-        features.result_tokens + features.other_tokens,
-        features.digits,
-        features.messages,
-    )
+def test_results_calls_and_the_rest_are_told_apart():
+    """Payloads, calls with the wrapping of results, and the frame of each message; texts count for their kind."""
+    counter, (called, answered) = CharacterCounter(), cycle("a", "7" * 40)
+    seen = [message_features(counter, message) for message in (called, answered)]
+    parts = [(part.result_tokens, part.call_tokens, part.other_tokens, part.digits) for part in seen]
+    assert [(0, counter.count_message(called) - 4, 4, 0), (counter.count_text("7" * 40), 8, 4, 40)] == parts
+
+
+class AskedCounter:
+    """A counter that is no walk over blocks: twice the characters, and a record of what was asked."""
+
+    exact = False
+
+    def __init__(self):
+        self.asked = []
+
+    def count_text(self, text):
+        """Count a text."""
+        self.asked.append(text)
+        return 2 * CharacterCounter().count_text(text)
+
+    def count_message(self, message):
+        """Count a message."""
+        return 2 * CharacterCounter().count_message(message)
+
+    def count_tools(self, specs):
+        """Count no tools."""
+        return 0
+
+
+def test_calls_are_a_share_where_each_count_may_be_a_request():
+    """A call beside a text is in proportion to the characters of both, and nothing more is asked for it."""
+    counter, message = AskedCounter(), cycle("a", "short")[0]
+    message = {**message, "content": [{"text": "Let me look. " * 8}, *message["content"]]}
+    features = message_features(counter, message)
+    characters = message_features(CharacterCounter(), message)
+    parts = features.call_tokens, features.other_tokens, counter.asked
+    assert (2 * characters.call_tokens, 2 * characters.other_tokens, []) == parts
 
 
 def test_parts_add_up_and_can_be_taken_away():
     """The sum less a part is the other part."""
-    first, second = Features(1, 2, 3, 4, 5, 6, 7, 8, 9), Features(9, 8, 7, 6, 5, 4, 3, 2, 1)
-    assert (Features(*[10] * 9), first) == (first + second, first + second - second)
+    size = len(fields(Features))
+    first, second = Features(*range(size)), Features(*range(size, 0, -1))
+    assert (Features(*[size] * size), first) == (first + second, first + second - second)
 
 
 def test_sums_follow_what_is_entered_and_forgotten():
