@@ -212,7 +212,8 @@ class Drafts:
         shown, total = self.ledger.shown, 0
         for index, max_bytes in shrinks:
             cap, ids = cap_at(stretches, index), self.ledger.shrinkable(index)
-            total += text_bytes(shown(index, cap), ids) - text_bytes(shown(index, cap, max_bytes), ids)
+            saved = text_bytes(shown(index, cap), ids) - text_bytes(shown(index, cap, max_bytes), ids)
+            total += max(saved, 0)  # an image of a few bytes takes hundreds of tokens, and its line more bytes
         return total
 
     def error(self, boundaries: Boundaries, shrinks: Shrinks, budget_tokens: int) -> BudgetError:

@@ -33,8 +33,8 @@ def receipts_of(seed, manager, **arguments):
     ],
 )
 def test_bills_are_foretold_from_the_fourth_call_on(seed, manager, arguments):
-    """Half of them within 1 %, nineteen of twenty within 4 %; and no bill is above an explicit budget."""
+    """Half of them within 1 %, nineteen of twenty within 5 %; and no bill is above an explicit budget."""
     receipts = receipts_of(seed, manager, **arguments)
     errors = sorted(abs(r.view_tokens - r.billed_tokens) / r.billed_tokens for r in receipts)
     exceeded = [r.call for r in receipts if r.billed_tokens > r.limit_tokens]
-    assert (True, True, []) == (errors[len(errors) // 2] <= 0.01, errors[int(0.95 * len(errors))] <= 0.04, exceeded)
+    assert (True, True, []) == (errors[len(errors) // 2] <= 0.01, errors[int(0.95 * len(errors))] <= 0.05, exceeded)

@@ -56,7 +56,7 @@ def loads(draw: Any) -> Load:
     """A system prompt and tools, with a calibration that has learnt nothing or something."""
     calibration = Calibration()
     for ratio in draw(st.lists(st.floats(0.6, 1.8), max_size=3)):
-        seen = Features(8_000, 2_000, 20)
+        seen = Features(8_000, 2_000, 20, prompts=1)
         calibration = calibration.observe(seen, {"inputTokens": int(10_000 * ratio)})
     system, tools = draw(st.sampled_from([(0, 0), (40, 0), (200, 300)]))
     return Load(system, tools, calibration)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from strands_ctx.capping.media import media_bytes, media_of, media_weight
 from strands_ctx.errors import BudgetError
 from strands_ctx.ledger.ledger import Ledger
 from strands_ctx.messages import check_messages
@@ -228,7 +229,7 @@ def ids_of(block: dict) -> list[str]:
 
 
 def size_of(of: list) -> int:
-    """UTF-8 bytes of the texts of blocks, JSON as compact text, and the bytes of media."""
+    """UTF-8 bytes of the texts of blocks, JSON as compact text, and media by their bytes or four a token, if more."""
     total = 0
     for block in of:
         items = block["toolResult"]["content"] if "toolResult" in block else [block]
@@ -236,8 +237,9 @@ def size_of(of: list) -> int:
             text = item.get("text", "")
             if "json" in item:
                 text = json.dumps(item["json"], ensure_ascii=False, separators=(",", ":"))
-            media = item.get("image") or item.get("document") or {"source": {"bytes": b""}}
-            total += len(text.encode("utf-8", "surrogatepass")) + len(media["source"]["bytes"])
+            total += len(text.encode("utf-8", "surrogatepass"))
+            if (media := media_of(item)) is not None:
+                total += max(media_bytes(*media), media_weight(*media))
     return total
 
 

@@ -147,7 +147,7 @@ def _cases(log: Messages, choices: random.Random) -> Iterator[_Case]:
 def _calibration(choices: random.Random) -> Calibration:
     calibration = Calibration()
     for _ in range(choices.choice([0, 0, 1, 3])):
-        seen = Features(choices.randrange(9_000), 2_000, 20)
+        seen = Features(choices.randrange(9_000), 2_000, 20, prompts=1)
         billed = int(choices.uniform(0.6, 1.8) * calibration.estimate(seen))
         calibration = calibration.observe(seen, {"inputTokens": billed})
     return calibration
