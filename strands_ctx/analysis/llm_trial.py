@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from strands_ctx.analysis.contender import Contender, strands_contenders
+from strands_ctx.analysis.recorded import RecordedRun, record_workload
 from strands_ctx.analysis.workloads.workload import LiveResult, Workload
-from strands_ctx.errors import AnchorError
 
 if TYPE_CHECKING:
     from strands.models import Model
@@ -110,40 +109,15 @@ def run_llm_trial(
     Returns:
         The run; an exception that ended it is in it and not raised.
     """
-    from strands_ctx.anchor import DeltaAnchor
-    from strands_ctx.testing.recording import record_run
     from strands_ctx.testing.scripted_calls import ScriptedCalls
 
-    session = workload.open_session()
-    scripted: Any = ScriptedCalls(model, workload.script)
-    anchors: list[DeltaAnchor] = []
     arguments = contender.agent_arguments()
-    tools = [replace(tool, run=_reporting(tool.run, on_result)) for tool in session.tools]
-    recording = record_run(
-        scripted,
-        tools,
-        workload.prompts,
-        system_prompt=workload.system_prompt,
-        on_start=lambda agent: anchors.append(DeltaAnchor.mark(agent)),
-        **arguments,
-    )
-    try:
-        anchors[0].delta(recording.agent)
-        delta_ok = True
-    except AnchorError:
-        delta_ok = False
+    scripted = ScriptedCalls(model, workload.script)
+    run = record_workload(workload, scripted, arguments, on_result=on_result)
     receipts_of = getattr(arguments["conversation_manager"], "receipts", None)
-    receipts = tuple(receipts_of(recording.agent)) if receipts_of else ()
-    trial = _measure(
-        contender.name,
-        recording,
-        scripted,
-        receipts,
-        prompts=len(workload.prompts),
-        calls_made=len(session.results),
-        delta_ok=delta_ok,
-    )
-    return LlmRun(trial, recording, scripted, tuple(session.results), receipts)
+    receipts = tuple(receipts_of(run.recording.agent)) if receipts_of else ()
+    trial = _measure(contender.name, run, scripted, receipts)
+    return LlmRun(trial, run.recording, scripted, tuple(run.session.results), receipts)
 
 
 def error_ratios(receipts: tuple[Receipt, ...]) -> list[float]:
@@ -162,57 +136,23 @@ def error_ratios(receipts: tuple[Receipt, ...]) -> list[float]:
     ]
 
 
-def _measure(
-    name: str,
-    recording: Recording,
-    model: ScriptedCalls,
-    receipts: tuple[Receipt, ...],
-    *,
-    prompts: int,
-    calls_made: int,
-    delta_ok: bool,
-) -> LlmTrial:
+def _measure(name: str, run: RecordedRun, model: ScriptedCalls, receipts: tuple[Receipt, ...]) -> LlmTrial:
     answered = [exchange.prompt_tokens or 0 for exchange in model.exchanges if exchange.error is None]
-    ratios, log = error_ratios(receipts), recording.agent.messages
+    ratios = error_ratios(receipts)
     return LlmTrial(
         contender=name,
-        completes=recording.error is None and recording.invocations == prompts,
-        calls_made=calls_made,
-        delta_ok=delta_ok,
-        messages_kept=sum((Counter(map(_mark, log)) & Counter(map(_mark, recording.added))).values()),
-        messages_total=len(recording.added),
+        completes=run.completes,
+        calls_made=len(run.session.results),
+        delta_ok=run.anchor_ok,
+        messages_kept=run.messages_kept,
+        messages_total=len(run.recording.added),
         model_calls=len(answered),
         tokens_billed=sum(answered),
         largest_prompt_tokens=max(answered, default=0),
         refused=sum(exchange.error is not None for exchange in model.exchanges),
         median_error_ratio=round(median(ratios), 4) if ratios else None,
-        error=None if recording.error is None else f"{type(recording.error).__name__}: {_line(recording.error)}",
+        error=run.error,
     )
-
-
-def _mark(message: Any) -> tuple[Any, ...]:
-    """Tell a message from others, whatever became of the content of its tool results."""
-    parts: list[Any] = [message["role"]]
-    for block in message["content"]:
-        item = block.get("toolUse") or block.get("toolResult") or {}
-        parts.append(item.get("toolUseId", block.get("text")))
-    return tuple(parts)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:160]
-
-
-def _reporting(
-    run: Callable[[str, dict[str, Any]], str], on_result: Callable[[], None] | None
-) -> Callable[[str, dict[str, Any]], str]:
-    def reported(tool_use_id: str, given: dict[str, Any]) -> str:
-        text = run(tool_use_id, given)
-        if on_result is not None:
-            on_result()
-        return text
-
-    return reported
 
 
 def _own(name: str, manager: str, size: int, **keywords: int) -> Contender:

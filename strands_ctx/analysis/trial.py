@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from strands_ctx.analysis.contender import Contender
-from strands_ctx.analysis.workloads.workload import LiveResult, Session, Workload
-from strands_ctx.errors import AnchorError
+from strands_ctx.analysis.recorded import RecordedRun, outlines, record_workload
+from strands_ctx.analysis.workloads.workload import LiveResult, Workload
 from strands_ctx.types import Message
 
 if TYPE_CHECKING:
-    from strands_ctx.testing.recording import Recording
     from strands_ctx.testing.window_model import WindowModel
 
 _EDGE_CHARS = 40
@@ -75,53 +73,27 @@ def run_trial(workload: Workload, contender: Contender, *, on_result: Callable[[
     Returns:
         The measures; an exception of the run is one of them and not raised.
     """
-    from strands_ctx.anchor import DeltaAnchor
-    from strands_ctx.testing.recording import record_run
     from strands_ctx.testing.window_model import WindowModel
 
-    session = workload.open_session()
     model = WindowModel(workload.script, context_window_limit=workload.context_window_limit)
-    anchors: list[DeltaAnchor] = []
-    recording = record_run(
-        model,
-        _tools(session, on_result),
-        workload.prompts,
-        system_prompt=workload.system_prompt,
-        on_start=lambda agent: anchors.append(DeltaAnchor.mark(agent)),
-        **contender.agent_arguments(),
-    )
-    try:
-        anchors[0].delta(recording.agent)
-        anchor_ok = True
-    except AnchorError:
-        anchor_ok = False
-    return _measure(workload, contender, session, model, recording, anchor_ok=anchor_ok)
+    run = record_workload(workload, model, contender.agent_arguments(), on_result=on_result)
+    return _measure(workload, contender, run, model)
 
 
-def _measure(
-    workload: Workload,
-    contender: Contender,
-    session: Session,
-    model: WindowModel,
-    recording: Recording,
-    *,
-    anchor_ok: bool,
-) -> Trial:
-    log, added = recording.agent.messages, recording.added
-    signatures = Counter(_signature(message) for message in log)
-    kept = sum((signatures & Counter(_signature(message) for message in added)).values())
-    recorded_ok = [_signature(message) for message in log] == [_signature(message) for message in added]
-    results, answered = session.results, model.answered
+def _measure(workload: Workload, contender: Contender, run: RecordedRun, model: WindowModel) -> Trial:
+    log, added = run.recording.agent.messages, run.recording.added
+    recorded_ok = outlines(log) == outlines(added)
+    results, answered = run.session.results, model.answered
     whole = {item.tool_use_id: item.text for item in results}
     seen = {name for request in answered for name, text in _shown(request.messages) if whole.get(name) == text}
     last = answered[-1].messages if answered else ()
     return Trial(
         contender=contender.name,
-        completes=recording.error is None and recording.invocations == len(workload.prompts),
+        completes=run.completes,
         calls_made=len(results),
-        delta_ok=anchor_ok and recorded_ok,
-        delta_checks_agree=anchor_ok == recorded_ok,
-        messages_kept=kept,
+        delta_ok=run.anchor_ok and recorded_ok,
+        delta_checks_agree=run.anchor_ok == recorded_ok,
+        messages_kept=run.messages_kept,
         messages_total=len(added),
         results_whole_in_log=sum(whole.get(name) == text for name, text in _shown(log)),
         task_in_last_call=bool(answered) and _current_task(workload, len(answered)) in _user_text(last),
@@ -130,36 +102,8 @@ def _measure(
         tokens_billed=model.billed_tokens,
         cost_over_floor_ratio=_cost_over_floor(model, results),
         overflows=sum(request.overflowed for request in model.requests),
-        error=None if recording.error is None else _one_line(recording.error),
+        error=run.error,
     )
-
-
-def _tools(session: Session, on_result: Callable[[], None] | None) -> list[Any]:
-    if on_result is None:
-        return list(session.tools)
-    notify = on_result
-
-    def reporting(run: Callable[[str, dict[str, Any]], str]) -> Callable[[str, dict[str, Any]], str]:
-        def reported(tool_use_id: str, given: dict[str, Any]) -> str:
-            text = run(tool_use_id, given)
-            notify()
-            return text
-
-        return reported
-
-    return [replace(tool, run=reporting(tool.run)) for tool in session.tools]
-
-
-def _signature(message: Any) -> tuple[Any, ...]:
-    parts: list[Any] = [message["role"]]
-    for block in message["content"]:
-        if "toolResult" in block:
-            parts.append(("toolResult", block["toolResult"]["toolUseId"], block["toolResult"]["status"]))
-        elif "toolUse" in block:
-            parts.append(("toolUse", block["toolUse"]["toolUseId"]))
-        else:
-            parts.append(block.get("text", "other"))
-    return tuple(parts)
 
 
 def _shown(messages: Sequence[Any]) -> list[tuple[str, str]]:
@@ -201,8 +145,3 @@ def _cost_over_floor(model: WindowModel, results: Sequence[LiveResult]) -> float
 
     floor = WRITE_PRICE_RATIO * sum(count_result_text(result.text) for result in results)
     return model.cost / floor if floor else None
-
-
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:200]

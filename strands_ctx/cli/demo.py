@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import logging
-import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from enum import Enum
-from importlib import metadata
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from strands_ctx.analysis.contender import Contender, contenders
 from strands_ctx.analysis.trial import Trial, run_trial
 from strands_ctx.analysis.workloads.bfcl import bfcl_workload
 from strands_ctx.analysis.workloads.research import research_workload
-from strands_ctx.analysis.workloads.workload import Workload
-from strands_ctx.cli.demo_table import legend, print_table
+from strands_ctx.cli.demo_table import CALLS, DONE, KEPT, Column, slice_column, yes_or_no
+from strands_ctx.cli.trials import print_json, print_table, run_all
 
 
 class WorkloadName(str, Enum):
@@ -32,6 +24,56 @@ class WorkloadName(str, Enum):
 
 
 _DEFAULTS = {WorkloadName.research: (80, 200_000), WorkloadName.bfcl: (120, 32_000)}
+
+
+def _ratio(trial: Trial) -> str:
+    return "-" if trial.cost_over_floor_ratio is None else f"{trial.cost_over_floor_ratio:.2f}"
+
+
+COLUMNS: tuple[Column[Trial], ...] = (
+    DONE,
+    CALLS,
+    slice_column("by DeltaAnchor and by a recording"),
+    KEPT,
+    Column(
+        "whole",
+        "results_whole_in_log",
+        "tool results that agent.messages holds whole (exact)",
+        lambda t: str(t.results_whole_in_log),
+    ),
+    Column(
+        "task",
+        "task_in_last_call",
+        "the last model call held the user's task",
+        lambda t: yes_or_no(t.task_in_last_call),
+    ),
+    Column(
+        "seen",
+        "results_seen_whole",
+        "tool results that some model call held whole (exact)",
+        lambda t: str(t.results_seen_whole),
+    ),
+    Column(
+        "visible",
+        "results_visible_at_end",
+        "tool results whose head or tail the last model call held (exact)",
+        lambda t: str(t.results_visible_at_end),
+    ),
+    Column(
+        "billed",
+        "tokens_billed",
+        "prompt tokens of all model calls, cached ones included (exact, by the scripted model's own token rule)",
+        lambda t: f"{t.tokens_billed:,}",
+    ),
+    Column(
+        "cost",
+        "cost_over_floor_ratio",
+        "cost with prompt caching (read 0.1, write 1.25) over writing each executed result's tokens once (exact ratio)",
+        _ratio,
+    ),
+    Column("refused", "overflows", "model calls refused as longer than the window (exact)", lambda t: str(t.overflows)),
+)
+"""What the table shows, in order."""
 
 
 def demo(
@@ -59,64 +101,13 @@ def demo(
         default_calls if calls is None else calls,
         default_window if window is None else window,
     )
+
+    def run_one(contender: Contender, on_result: Callable[[], None]) -> Trial:
+        return run_trial(built, contender, on_result=on_result)
+
     entrants = contenders()
-    with quiet():
-        trials = _run(built, entrants)
+    trials = run_all(built, entrants, run_one)
     if as_json:
-        sys.stdout.write(json.dumps(_document(built, seed, entrants, trials), indent=2, ensure_ascii=False) + "\n")
+        print_json(built, entrants, trials, COLUMNS, seed=seed)
     else:
-        print_table(built, seed, entrants, trials)
-
-
-def _run(workload: Workload, entrants: Sequence[Contender]) -> list[Trial]:
-    progress = Progress(
-        TextColumn("{task.description:22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("tool calls"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    trials = []
-    with progress:
-        task = progress.add_task("", total=len(entrants) * workload.calls)
-        for number, contender in enumerate(entrants):
-            progress.update(task, description=contender.name, completed=number * workload.calls)
-            trials.append(run_trial(workload, contender, on_result=lambda: progress.advance(task)))
-        progress.update(task, completed=len(entrants) * workload.calls)
-    return trials
-
-
-def _document(
-    workload: Workload, seed: int, entrants: Sequence[Contender], trials: Sequence[Trial]
-) -> dict[str, object]:
-    return {
-        "workload": workload.name,
-        "seed": seed,
-        "calls": workload.calls,
-        "context_window_limit_tokens": workload.context_window_limit,
-        "strands_version": metadata.version("strands-agents"),
-        "fields": {column.field: column.meaning for column in legend()},
-        "trials": [
-            {"summary": contender.summary, **trial.as_dict()} for contender, trial in zip(entrants, trials, strict=True)
-        ],
-    }
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Silence warnings and the loggers of Strands and of this library."""
-    # Runs that fail are what the table shows; the host would log each as an error as well.
-    loggers = [logging.getLogger(name) for name in ("strands", "strands_ctx")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        print_table(built, entrants, trials, COLUMNS, seed=seed)

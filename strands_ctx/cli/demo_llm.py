@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Sequence
-from importlib import metadata
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from strands_ctx.analysis.contender import Contender
 from strands_ctx.analysis.llm_trial import LlmTrial, llm_contenders, run_llm_trial
 from strands_ctx.analysis.small_model import MODEL_ID, serve_small_model
 from strands_ctx.analysis.workloads.small_model import small_workload
-from strands_ctx.analysis.workloads.workload import Workload
-from strands_ctx.cli.demo import quiet
-from strands_ctx.cli.demo_table import Column, print_meanings, print_rows, yes_or_no
+from strands_ctx.cli.demo_table import CALLS, DONE, KEPT, Column, slice_column
+from strands_ctx.cli.trials import print_json, print_table, run_all
 
-_COLUMNS: tuple[Column[LlmTrial], ...] = (
-    Column("done", "completes", "every prompt was answered", lambda t: yes_or_no(t.completes)),
-    Column("calls", "calls_made", "tool calls that were executed (exact)", lambda t: str(t.calls_made)),
+COLUMNS: tuple[Column[LlmTrial], ...] = (
+    DONE,
+    CALLS,
+    slice_column("by DeltaAnchor"),
+    KEPT,
     Column(
-        "slice",
-        "delta_ok",
-        "agent.messages[start of the run:] is what the run appended: checked by DeltaAnchor",
-        lambda t: yes_or_no(t.delta_ok),
-    ),
-    Column(
-        "kept",
-        "messages_kept",
-        "messages of the run that are still in agent.messages, of those that were added (exact)",
-        lambda t: f"{t.messages_kept}/{t.messages_total}",
-    ),
-    Column(
-        "answered", "model_calls", "requests that the server answered, summaries included (exact)",
+        "answered",
+        "model_calls",
+        "requests that the server answered, summaries included (exact)",
         lambda t: str(t.model_calls),
     ),
     Column(
@@ -58,7 +44,8 @@ _COLUMNS: tuple[Column[LlmTrial], ...] = (
         "how far estimates were off the bill, median from the fourth call on (exact); - where none were made",
         lambda t: "-" if t.median_error_ratio is None else f"{100 * t.median_error_ratio:.1f} %",
     ),
-)  # fmt: skip
+)
+"""What the table shows, in order."""
 
 
 def demo_llm(
@@ -71,63 +58,13 @@ def demo_llm(
     refusals are its own. Takes a few minutes.
     """
     workload, entrants = small_workload(seed), llm_contenders()
-    with quiet():
-        trials = _run(workload, entrants)
+    with serve_small_model(workload.context_window_limit) as server:
+
+        def run_one(contender: Contender, on_result: Callable[[], None]) -> LlmTrial:
+            return run_llm_trial(workload, contender, server.llamacpp_model(), on_result=on_result).trial
+
+        trials = run_all(workload, entrants, run_one)
     if as_json:
-        sys.stdout.write(json.dumps(_document(workload, seed, entrants, trials), indent=2, ensure_ascii=False) + "\n")
-        return
-    title = (
-        f"{workload.name} ({MODEL_ID}): {workload.calls} tool calls, {len(workload.prompts)} prompts, a window of "
-        f"{workload.context_window_limit:,} tokens, seed {seed}"
-    )
-    rows = [[trial.contender, *(column.cell(trial) for column in _COLUMNS)] for trial in trials]
-    print_rows(title, ["manager", *(column.heading for column in _COLUMNS)], rows)
-    print_meanings(entrants, _COLUMNS, [(trial.contender, trial.error) for trial in trials if trial.error is not None])
-
-
-def llm_legend() -> tuple[Column[LlmTrial], ...]:
-    """List the columns with what they mean.
-
-    Returns:
-        The columns, in order.
-    """
-    return _COLUMNS
-
-
-def _run(workload: Workload, entrants: Sequence[Contender]) -> list[LlmTrial]:
-    progress = Progress(
-        TextColumn("{task.description:22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("tool calls"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    trials = []
-    with serve_small_model(workload.context_window_limit) as server, progress:
-        task = progress.add_task("", total=len(entrants) * workload.calls)
-        for number, contender in enumerate(entrants):
-            progress.update(task, description=contender.name, completed=number * workload.calls)
-            run = run_llm_trial(workload, contender, server.llamacpp_model(), on_result=lambda: progress.advance(task))
-            trials.append(run.trial)
-        progress.update(task, completed=len(entrants) * workload.calls)
-    return trials
-
-
-def _document(
-    workload: Workload, seed: int, entrants: Sequence[Contender], trials: Sequence[LlmTrial]
-) -> dict[str, object]:
-    return {
-        "workload": workload.name,
-        "model": MODEL_ID,
-        "seed": seed,
-        "calls": workload.calls,
-        "context_window_limit_tokens": workload.context_window_limit,
-        "strands_version": metadata.version("strands-agents"),
-        "fields": {column.field: column.meaning for column in _COLUMNS},
-        "trials": [
-            {"summary": contender.summary, **trial.as_dict()} for contender, trial in zip(entrants, trials, strict=True)
-        ],
-    }
+        print_json(workload, entrants, trials, COLUMNS, model=MODEL_ID, seed=seed)
+    else:
+        print_table(workload, entrants, trials, COLUMNS, seed=seed, model=MODEL_ID)

@@ -1,4 +1,4 @@
-"""The demo's table: drawn on a terminal, plain text elsewhere, with what each row and column means below."""
+"""The table of a demo: drawn on a terminal, plain text elsewhere, with what each row and column means below."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from strands_ctx.analysis.contender import Contender
-from strands_ctx.analysis.trial import Trial
-from strands_ctx.analysis.workloads.workload import Workload
 
 Measured = TypeVar("Measured")
-"""What a row shows: a ``Trial``, or the like of another demo."""
+"""What a row shows: a trial of some demo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,92 +40,27 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _ratio(trial: Trial) -> str:
-    return "-" if trial.cost_over_floor_ratio is None else f"{trial.cost_over_floor_ratio:.2f}"
-
-
-_COLUMNS: tuple[Column[Trial], ...] = (
-    Column("done", "completes", "every prompt was answered", lambda t: yes_or_no(t.completes)),
-    Column("calls", "calls_made", "tool calls that were executed (exact)", lambda t: str(t.calls_made)),
-    Column(
-        "slice",
-        "delta_ok",
-        "agent.messages[start of the run:] is what the run appended: checked by DeltaAnchor and by a recording",
-        lambda t: yes_or_no(t.delta_ok),
-    ),
-    Column(
-        "kept",
-        "messages_kept",
-        "messages of the run that are still in agent.messages, of those that were added (exact)",
-        lambda t: f"{t.messages_kept}/{t.messages_total}",
-    ),
-    Column(
-        "whole",
-        "results_whole_in_log",
-        "tool results that agent.messages holds whole (exact)",
-        lambda t: str(t.results_whole_in_log),
-    ),
-    Column(
-        "task",
-        "task_in_last_call",
-        "the last model call held the user's task",
-        lambda t: yes_or_no(t.task_in_last_call),
-    ),
-    Column(
-        "seen",
-        "results_seen_whole",
-        "tool results that some model call held whole (exact)",
-        lambda t: str(t.results_seen_whole),
-    ),
-    Column(
-        "visible",
-        "results_visible_at_end",
-        "tool results whose head or tail the last model call held (exact)",
-        lambda t: str(t.results_visible_at_end),
-    ),
-    Column(
-        "billed",
-        "tokens_billed",
-        "prompt tokens of all model calls, cached ones included (exact, by the scripted model's own token rule)",
-        lambda t: f"{t.tokens_billed:,}",
-    ),
-    Column(
-        "cost",
-        "cost_over_floor_ratio",
-        "cost with prompt caching (read 0.1, write 1.25) over writing each executed result's tokens once (exact ratio)",
-        _ratio,
-    ),
-    Column("refused", "overflows", "model calls refused as longer than the window (exact)", lambda t: str(t.overflows)),
+DONE: Column[Any] = Column("done", "completes", "every prompt was answered", lambda t: yes_or_no(t.completes))
+CALLS: Column[Any] = Column("calls", "calls_made", "tool calls that were executed (exact)", lambda t: str(t.calls_made))
+KEPT: Column[Any] = Column(
+    "kept",
+    "messages_kept",
+    "messages of the run that are still in agent.messages, of those that were added (exact)",
+    lambda t: f"{t.messages_kept}/{t.messages_total}",
 )
 
 
-def legend() -> tuple[Column[Trial], ...]:
-    """List the columns with what they mean.
-
-    Returns:
-        The columns, in order.
-    """
-    return _COLUMNS
-
-
-def print_table(workload: Workload, seed: int, entrants: Sequence[Contender], trials: Sequence[Trial]) -> None:
-    """Print the trials and what the table means.
+def slice_column(checked: str) -> Column[Any]:
+    """Make the column that says whether a run's delta slice is right.
 
     Args:
-        workload: What was run.
-        seed: Its seed.
-        entrants: The contenders.
-        trials: One trial each, in the same order.
+        checked: By what it was checked.
+
+    Returns:
+        The column.
     """
-    title = (
-        f"{workload.name}: {workload.calls} tool calls, {len(workload.prompts)} prompts, a window of "
-        f"{workload.context_window_limit:,} tokens, seed {seed}"
-    )
-    headings = ["manager", *(column.heading for column in _COLUMNS)]
-    rows = [[trial.contender, *(column.cell(trial) for column in _COLUMNS)] for trial in trials]
-    print_rows(title, headings, rows)
-    failed = [(trial.contender, trial.error) for trial in trials if trial.error is not None]
-    print_meanings(entrants, _COLUMNS, failed)
+    meaning = f"agent.messages[start of the run:] is what the run appended: checked {checked}"
+    return Column("slice", "delta_ok", meaning, lambda t: yes_or_no(t.delta_ok))
 
 
 def print_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from strands_ctx.__main__ import main
 from strands_ctx.analysis import Trial, contenders
-from strands_ctx.cli.demo_table import legend
+from strands_ctx.cli.demo import COLUMNS
 
 SHORT = ["demo", "--calls", "4", "--seed", "11"]
 
@@ -38,7 +38,7 @@ def test_every_contender_has_a_row_and_a_meaning(plain):
 def test_every_column_has_a_meaning(plain):
     """Each heading is explained, and every number's line says that it is exact."""
     lines = [" ".join(line.split()) for line in plain.stdout.splitlines()]
-    assert [] == [column.heading for column in legend() if f"{column.heading} {column.meaning}" not in lines]
+    assert [] == [column.heading for column in COLUMNS if f"{column.heading} {column.meaning}" not in lines]
 
 
 def test_json_holds_every_field_of_every_trial(capsys):

@@ -46,7 +46,7 @@ def test_every_contender_has_a_row_and_a_meaning(printed):
 def test_every_column_has_a_meaning(printed):
     """Each heading is explained."""
     lines = [" ".join(line.split()) for line in printed.splitlines()]
-    columns = demo_llm.llm_legend()
+    columns = demo_llm.COLUMNS
     assert [] == [column.heading for column in columns if f"{column.heading} {column.meaning}" not in lines]
 
 

@@ -20,11 +20,8 @@ from strands_ctx.bank import ToolResultBank
 from strands_ctx.harvest import outcome_of, run, run_async
 from strands_ctx.testing import ToolCall, WindowModel
 
+from .support.faults import ProviderDownError
 from .support.rig import FaultyModel, Rig, fetch, fetches, text_of
-
-
-class ProviderDownError(Exception):
-    """What a provider's client raises."""
 
 
 def agent_of(*steps, manager=None, tools=(fetch,), hooks=(), model=None, **window):

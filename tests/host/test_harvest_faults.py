@@ -16,11 +16,8 @@ from strands_ctx.bank import ToolResultBank
 from strands_ctx.harvest import run, run_async
 from strands_ctx.testing import WindowModel
 
+from .support.faults import ProviderDownError
 from .support.rig import fetch, fetches
-
-
-class ProviderDownError(Exception):
-    """What a provider's client raises."""
 
 
 def agent_of(*steps, manager=None, bank=None, model=None, **window):

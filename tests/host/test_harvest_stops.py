@@ -15,11 +15,9 @@ from strands_ctx.bank import ToolResultBank
 from strands_ctx.harvest import AgentBusyError, outcome_of, run, run_async
 from strands_ctx.testing import ToolCall, WindowModel
 
+from .support.faults import ProviderDownError, fail_in
 from .support.rig import FaultyModel, Rig, fetch, fetches, text_of
-
-
-class ProviderDownError(Exception):
-    """What a provider's client raises."""
+from .support.watch import HOOK_EVENTS
 
 
 def agent_of(model, *tools, bank=None):
@@ -120,31 +118,11 @@ def test_r2_a_raising_model_keeps_the_log(calls_before):
     assert [] == rig.broken_laws()
 
 
-@pytest.mark.parametrize(
-    "event_type",
-    [
-        hooks.BeforeInvocationEvent,
-        hooks.MessageAddedEvent,
-        hooks.BeforeModelCallEvent,
-        hooks.AfterModelCallEvent,
-        hooks.BeforeToolsEvent,
-        hooks.BeforeToolCallEvent,
-        hooks.AfterToolCallEvent,
-        hooks.AfterToolsEvent,
-        hooks.AfterInvocationEvent,
-    ],
-    ids=lambda event_type: event_type.__name__,
-)
+@pytest.mark.parametrize("event_type", HOOK_EVENTS, ids=lambda event_type: event_type.__name__)
 def test_r2_a_raising_hook_keeps_the_log(event_type):
     """Whatever event an app's hook fails in, the outcome has the log's own tail, and the next run goes on."""
-    rig, failures = Rig(), []
-
-    def hook(event):
-        failures.append(event)
-        if len(failures) == 1:
-            raise RuntimeError("a hook of the app fails")
-
-    rig.agent.hooks.add_callback(event_type, hook)
+    rig = Rig()
+    fail_in(rig.agent, event_type)
     rig.model.say(*fetches(300), "Fetched.", "The end.")
     failed = run(rig.agent, "Fetch one.")
     rig.model.say("The end.")

@@ -11,23 +11,9 @@ from strands.types.exceptions import EventLoopException
 
 from strands_ctx.testing import ToolCall
 
+from .support.faults import ProviderDownError, fail_in
 from .support.rig import fetches
-
-
-class ProviderDownError(Exception):
-    """What a provider's client raises."""
-
-
-def fail_in(rig, event_type):
-    """Let the first event of a type raise, after the manager has seen it."""
-    calls = []
-
-    def hook(event):
-        calls.append(event)
-        if len(calls) == 1:
-            raise RuntimeError("a hook of the app fails")
-
-    rig.agent.hooks.add_callback(event_type, hook)
+from .support.watch import HOOK_EVENTS
 
 
 @pytest.mark.parametrize("event_number", [1, 2, 4])
@@ -119,24 +105,10 @@ def test_a_model_that_raises_in_the_middle_of_its_answer_keeps_the_log(busy):
     assert (1, []) == (added, busy.broken_laws())
 
 
-@pytest.mark.parametrize(
-    "event_type",
-    [
-        hooks.BeforeInvocationEvent,
-        hooks.MessageAddedEvent,
-        hooks.BeforeModelCallEvent,
-        hooks.AfterModelCallEvent,
-        hooks.BeforeToolsEvent,
-        hooks.BeforeToolCallEvent,
-        hooks.AfterToolCallEvent,
-        hooks.AfterToolsEvent,
-        hooks.AfterInvocationEvent,
-    ],
-    ids=lambda event_type: event_type.__name__,
-)
+@pytest.mark.parametrize("event_type", HOOK_EVENTS, ids=lambda event_type: event_type.__name__)
 def test_a_raising_hook_keeps_the_log(busy, event_type):
     """Whatever event an app's hook fails in, and whatever becomes of the run, the next run goes on."""
-    fail_in(busy, event_type)
+    fail_in(busy.agent, event_type)
     try:
         busy.run("Fetch one.", *fetches(300), "Fetched.")
     except (RuntimeError, EventLoopException) as error:

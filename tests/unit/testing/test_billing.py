@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from strands.types.exceptions import ContextWindowOverflowException
 
 from strands_ctx.testing import WindowModel
+from tests.builders import assistant, user
+from tests.support.requests import stream
 
 PAGE = "The rack ran hot for several hours before the fan was replaced. " * 40
-
-
-def user(text):
-    """A plain user message."""
-    return {"role": "user", "content": [{"text": text}]}
-
-
-def assistant(text):
-    """A plain assistant message."""
-    return {"role": "assistant", "content": [{"text": text}]}
-
-
-def stream(model, messages, **arguments):
-    """Every event of one direct request that looks like an agent's."""
-
-    async def collect():
-        return [event async for event in model.stream(messages, **{"invocation_state": {}, **arguments})]
-
-    return asyncio.run(collect())
 
 
 def usage_of(events):

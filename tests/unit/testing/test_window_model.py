@@ -20,6 +20,8 @@ from strands_ctx.testing import (
     WindowModel,
     record_run,
 )
+from tests.builders import assistant, user
+from tests.support.requests import stream
 
 PAGE = "The rack ran hot for several hours before the fan was replaced. " * 40
 SCHEMA = {"type": "object", "properties": {"page": {"type": "integer"}}}
@@ -35,25 +37,6 @@ class Verdict(BaseModel):
 def read(*pages):
     """One call of the tool for each page."""
     return [ToolCall("read", {"page": page}) for page in pages]
-
-
-def user(text):
-    """A plain user message."""
-    return {"role": "user", "content": [{"text": text}]}
-
-
-def assistant(text):
-    """A plain assistant message."""
-    return {"role": "assistant", "content": [{"text": text}]}
-
-
-def stream(model, messages, **arguments):
-    """Every event of one direct request that looks like an agent's."""
-
-    async def collect():
-        return [event async for event in model.stream(messages, **{"invocation_state": {}, **arguments})]
-
-    return asyncio.run(collect())
 
 
 def text_of(events):
