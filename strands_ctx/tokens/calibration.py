@@ -23,7 +23,15 @@ from typing import Any
 
 from strands_ctx.tokens.features import Features, values_of
 from strands_ctx.tokens.least_squares import Equations, Matrix, Row, fit_bounded, inverse, quadratic
-from strands_ctx.tokens.prior import BOUNDS, MAX_MESSAGE_TOKENS, MAX_PROMPT_TOKENS, PRIOR, UNCALIBRATED, UNKNOWN
+from strands_ctx.tokens.prior import (
+    BOUNDS,
+    LARGE_PREAMBLE,
+    MAX_MESSAGE_TOKENS,
+    MAX_PROMPT_TOKENS,
+    PRIOR,
+    UNCALIBRATED,
+    UNKNOWN,
+)
 from strands_ctx.tokens.usage import prompt_tokens
 
 MAX_RATIO = 4.0
@@ -53,8 +61,8 @@ _KEPT_RATIO = 0.99
 _LAPSED_RATIO = 0.05
 """The same after a bill that what was learnt can't explain: the provider counts in another way now."""
 
-_FIRST_DEVIATIONS = 3.0
-"""A first bill that is further off teaches no more than one as far: a preamble before a short prompt tells little."""
+_FIRST_DEVIATIONS = 2.0
+"""A first bill that is further off has a large preamble in it, rather than tokens that all count twice."""
 
 _UNLIKELY_DEVIATIONS = 4.0
 _LEARNING_BILLS = 3
@@ -161,13 +169,14 @@ class Calibration:
         if billed is None or not features.tokens / MAX_RATIO <= billed <= _most_tokens(features):
             return self
         inputs, known = self._change(features)
-        deviation, variance = _BILL_RATIO * billed + self._new_deviation(features), self._variance(features)
-        off = (billed - expected) ** 2 / (variance + deviation**2)
+        deviation = _BILL_RATIO * billed + self._new_deviation(features)
+        off = (billed - expected) ** 2 / (self._variance(features) + deviation**2)
+        evidence = self.evidence
         if not self.bills and off > _FIRST_DEVIATIONS**2:
-            deviation = sqrt(((billed - expected) / _FIRST_DEVIATIONS) ** 2 - variance)
+            evidence += LARGE_PREAMBLE
         lapsed = self.bills >= _LEARNING_BILLS and off > _UNLIKELY_DEVIATIONS**2 * self.surprise
         row = Row(inputs, billed - known, deviation)
-        evidence = _rounded(self.evidence.plus(row, weight_ratio=_LAPSED_RATIO if lapsed else _KEPT_RATIO))
+        evidence = _rounded(evidence.plus(row, weight_ratio=_LAPSED_RATIO if lapsed else _KEPT_RATIO))
         surprise = self.surprise
         if self.bills:
             surprise += _SURPRISE_RATIO * (min(off, _MAX_SURPRISE) - surprise)

@@ -49,6 +49,9 @@ UNCALIBRATED = tuple(each.uncalibrated for each in COEFFICIENTS.values())
 BOUNDS = tuple((each.low, each.high) for each in COEFFICIENTS.values())
 """Lowest and highest value of each coefficient."""
 
+_LARGE_PREAMBLE_TOKENS = 600.0
+"""How far a preamble may be off where a first bill shows that there is a large one."""
+
 _SCALE_DEVIATION = 0.35
 """How far those of all that we count in tokens may be off besides, together."""
 
@@ -74,6 +77,16 @@ def _prior() -> Equations:
 
 PRIOR = _prior()
 """The same as equations, to which those of bills are added."""
+
+_KNOWN, _LESS_KNOWN = 1 / COEFFICIENTS["prompts"].deviation ** 2, 1 / _LARGE_PREAMBLE_TOKENS**2
+
+LARGE_PREAMBLE = Equations(
+    tuple(
+        tuple((_LESS_KNOWN - _KNOWN) * (one == other == "prompts") for other in COEFFICIENTS) for one in COEFFICIENTS
+    ),
+    (0.0,) * len(COEFFICIENTS),
+)
+"""What makes a large preamble as likely as a small one, when it is added."""
 
 UNKNOWN = inverse(PRIOR.matrix)
 """The covariance of the coefficients before any bill."""

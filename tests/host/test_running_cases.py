@@ -136,14 +136,18 @@ def test_the_configured_output_is_reserved(budgeted):
 
 
 def test_an_unknown_window_is_the_hosts_default(budgeted):
-    """R6: 200,000 less a margin, and one warning in a run of several calls."""
-    rig = Rig(manager=budgeted(), model=FaultyModel(context_window_limit=None))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        rig.run("Fetch.", *fetches(100, 100, 100), "Fetched.")
-    told = [warning for warning in caught if "context_window_limit" in str(warning.message)]
-    limits = {receipt.limit_tokens for receipt in rig.manager.receipts(rig.agent)}
-    assert ({196_000}, 1) == (limits, len(told))
+    """R6: 200,000 less a margin, and one warning for each model, however many calls and agents it has."""
+    manager = budgeted()
+    rigs = [Rig(manager=manager, model=FaultyModel(context_window_limit=None)) for _ in range(3)]
+    rigs[2].model.update_config(model_id="another-model")
+    told = []
+    for rig in rigs:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rig.run("Fetch.", *fetches(100, 100, 100), "Fetched.")
+        told.append(sum("context_window_limit" in str(warning.message) for warning in caught))
+    limits = {receipt.limit_tokens for rig in rigs for receipt in manager.receipts(rig.agent)}
+    assert ({196_000}, [1, 0, 1]) == (limits, told)
 
 
 @tool(description=text_of(6_000))

@@ -11,7 +11,7 @@ from strands import hooks
 
 from strands_ctx import BudgetSuffixManager, PerTurnManager, TiktokenCounter
 
-from .support.rig import BUDGET_TOKENS, Rig, fetches
+from .support.rig import BUDGET_TOKENS, FaultyModel, Rig, fetches
 
 
 def sent(messages):
@@ -102,6 +102,21 @@ def test_a_run_goes_on_with_a_legal_view_where_planning_fails(manager):
     rig.run("And now?", *fetches(300, 400), "Nothing.")
     everything = max(request.prompt_tokens for request in rig.model.requests[5:]) > 2_500
     assert (18, False, []) == (len(rig.agent.messages) + 2, everything, rig.broken_laws())
+
+
+@pytest.mark.parametrize("works_at_first", [True, False])
+@pytest.mark.parametrize("manager", [BudgetSuffixManager, PerTurnManager])
+def test_the_newest_images_are_sent_where_planning_fails(manager, works_at_first):
+    """With a plan that stands and with none: 20 of 25 images are sent, since providers refuse more."""
+    counter = FailingCounter()
+    rig = Rig(manager=manager(100_000, counter=counter), model=FaultyModel(context_window_limit=200_000))
+    image = {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}}
+    counter.works = works_at_first
+    rig.run("Look.", "Seen.")
+    counter.works = False
+    rig.run([{"text": "And at these."}, *[image] * 25], "Seen too.")
+    sent = sum("image" in block for message in rig.views[-1] for block in message["content"])
+    assert (20, []) == (sent, rig.broken_laws())
 
 
 @pytest.mark.parametrize("every", [2, 3, 4])

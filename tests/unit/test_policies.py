@@ -41,6 +41,12 @@ def test_31_turns_of_50_tokens_are_the_view():
     assert [id(message) for message in log] == [id(message) for message in view]
 
 
+def test_a_view_is_estimated_as_one_whole_prompt():
+    """With the system prompt, the tools and what a provider puts before a prompt, once."""
+    plan, _ = planned(turns_of(3, 50), limits_of(50_000), load=load_of(40, 60))
+    assert (100, 1) == (plan.features.fixed_tokens, plan.features.prompts)
+
+
 def test_25_turns_of_6000_tokens_keep_as_many_newest_turns_as_fit():
     """With the target at the budget of 50,000: one turn more would not fit, and it is not half."""
     log, load = turns_of(25, 6_000), load_of()

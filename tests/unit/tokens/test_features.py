@@ -8,7 +8,7 @@ import pytest
 
 from strands_ctx.ledger.feature_sums import FeatureSums
 from strands_ctx.tokens import CharacterCounter, Features, TiktokenCounter
-from strands_ctx.tokens.features import message_features
+from strands_ctx.tokens.features import message_features, text_features
 from tests.builders import cycle, user
 
 COUNTER = TiktokenCounter()
@@ -88,6 +88,14 @@ def test_calls_are_a_share_where_each_count_may_be_a_request():
     characters = message_features(CharacterCounter(), message)
     parts = features.call_tokens, features.other_tokens, counter.asked
     assert (2 * characters.call_tokens, 2 * characters.other_tokens, []) == parts
+
+
+def test_a_text_that_joins_a_message_has_no_frame():
+    """A note of omission is a block of a message that is there."""
+    text = "20 earlier messages are not shown."
+    features = text_features(COUNTER, text)
+    parts = features.other_tokens, features.messages, features.digits
+    assert (COUNTER.count_text(text), 0, 2) == parts
 
 
 def test_parts_add_up_and_can_be_taken_away():
