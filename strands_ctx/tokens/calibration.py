@@ -75,6 +75,9 @@ _MAX_SURPRISE = 25.0
 _DIGITS = 7
 _MAX_NUMBER = 1e15
 
+Inputs = tuple[float, ...]
+"""Features less what a prompt has in common with the last one."""
+
 
 def _times(coefficients: Sequence[float], inputs: Sequence[float]) -> float:
     return fsum(map(mul, coefficients, inputs))
@@ -131,15 +134,18 @@ class Calibration:
             Tokens: what the coefficients say of it, and as much of what they left unexplained in the last bill as the
             prompt has in common with the last one, by its size.
         """
-        inputs, known = self._change(features)
-        counted = features.tokens
+        return self._estimate(features, *self._change(features))
+
+    def _estimate(self, features: Features, inputs: Inputs, known: float) -> int:
         expected = known + _times(self.coefficients, inputs)
         most = _most_tokens(features) + MAX_MESSAGE_TOKENS * features.messages
-        return ceil(min(max(expected, counted / MAX_RATIO), most))
+        return ceil(min(max(expected, features.tokens / MAX_RATIO), most))
 
     def bound(self, features: Features) -> int:
         """Estimate with the margin, in tokens."""
-        return ceil(self.estimate(features) * (1 + self.margin_ratio(features)))
+        inputs, known = self._change(features)
+        estimate = self._estimate(features, inputs, known)
+        return ceil(estimate * (1 + self._margin_ratio(features, inputs, estimate)))
 
     def margin_ratio(self, features: Features) -> float:
         """Return how much of an estimate to leave free above it: 0 before a bill, then 0.02 to 0.25.
@@ -147,11 +153,15 @@ class Calibration:
         It is small where the bills leave little open about a prompt, and little of it is new: three standard
         deviations, more of them where the latest bills were off.
         """
+        inputs, known = self._change(features)
+        return self._margin_ratio(features, inputs, self._estimate(features, inputs, known))
+
+    def _margin_ratio(self, features: Features, inputs: Inputs, estimate: int) -> float:
         if not self.bills:
             return 0.0
         low, high = MARGIN_BOUNDS
-        deviation = sqrt(self._variance(features) * self.surprise)
-        return round(min(high, max(low, MARGIN_DEVIATIONS * deviation / max(1, self.estimate(features)))), 4)
+        deviation = sqrt(self._variance(features, inputs) * self.surprise)
+        return round(min(high, max(low, MARGIN_DEVIATIONS * deviation / max(1, estimate))), 4)
 
     def observe(self, features: Features, usage: Mapping[str, Any] | None) -> Calibration:
         """Learn from one call.
@@ -164,15 +174,15 @@ class Calibration:
             The calibration with this call; itself where the usage is absent or 0, or is more than 4 times off the
             uncalibrated estimate in either direction.
         """
-        expected = max(1, self.estimate(features))
+        inputs, known = self._change(features)
+        expected = max(1, self._estimate(features, inputs, known))
         billed = prompt_tokens(usage, near_tokens=expected)
         if billed is None or not features.tokens / MAX_RATIO <= billed <= _most_tokens(features):
             return self
-        inputs, known = self._change(features)
         deviation = _BILL_RATIO * billed + self._new_deviation(features)
-        off = (billed - expected) ** 2 / (self._variance(features) + deviation**2)
+        off = (billed - expected) ** 2 / (self._variance(features, inputs) + deviation**2)
         evidence = self.evidence
-        if not self.bills and off > _FIRST_DEVIATIONS**2:
+        if features.prompts and not self.bills and off > _FIRST_DEVIATIONS**2:
             evidence += LARGE_PREAMBLE
         lapsed = self.bills >= _LEARNING_BILLS and off > _UNLIKELY_DEVIATIONS**2 * self.surprise
         row = Row(inputs, billed - known, deviation)
@@ -183,7 +193,7 @@ class Calibration:
         learnt = Calibration(self.bills + 1, features, billed, surprise=max(1.0, round(surprise, 4)))
         return learnt._learnt(evidence)
 
-    def _change(self, features: Features) -> tuple[tuple[float, ...], float]:
+    def _change(self, features: Features) -> tuple[Inputs, float]:
         """Return a prompt's features less what it has in common with the last one, and the bill for that."""
         shared = min(1.0, features.tokens / max(1, self.last.tokens)) ** 2
         inputs = tuple(
@@ -197,9 +207,8 @@ class Calibration:
         parts = new.result_tokens, new.other_tokens, new.fixed_tokens, new.call_tokens
         return _NEW_RATIO * sum(max(0, tokens) for tokens in parts) + _BILL_TOKENS
 
-    def _variance(self, features: Features) -> float:
+    def _variance(self, features: Features, inputs: Inputs) -> float:
         """Return the variance of the estimate of a prompt."""
-        inputs, _ = self._change(features)
         return max(0.0, quadratic(self.covariance, inputs)) + self._new_deviation(features) ** 2
 
     def to_state(self) -> dict[str, Any]:
@@ -234,8 +243,9 @@ class Calibration:
             restored = restored._learnt(evidence)
         except (ZeroDivisionError, OverflowError):
             return cls()
-        variances = ((evidence.matrix[index][index], restored.covariance[index][index]) for index in range(size))
-        return restored if all(seen >= 0 and left > 0 for seen, left in variances) else cls()
+        known = evidence + PRIOR
+        variances = ((known.matrix[index][index], restored.covariance[index][index]) for index in range(size))
+        return restored if all(seen > 0 and left > 0 for seen, left in variances) else cls()
 
 
 def _most_tokens(features: Features) -> float:

@@ -77,18 +77,30 @@ def fit_bounded(equations: Equations, covariance: Matrix, bounds: Sequence[Bound
     Returns:
         One coefficient for each bound.
     """
-    unbounded = tuple(sum(map(mul, line, equations.outputs)) for line in covariance)
-    if all(low <= value <= high for value, (low, high) in zip(unbounded, bounds, strict=True)):
-        return unbounded
-    fixed: dict[int, float] = {}
+    values = [sum(map(mul, line, equations.outputs)) for line in covariance]
+    left = [list(line) for line in covariance]
     while True:
-        free = [index for index in range(len(bounds)) if index not in fixed]
-        fitted = {**fixed, **dict(zip(free, _fit(equations, free, fixed), strict=True))}
-        clamped = {index: min(max(fitted[index], bounds[index][0]), bounds[index][1]) for index in free}
-        worst = max(free, key=lambda index: abs(fitted[index] - clamped[index]), default=None)
-        if worst is None or fitted[worst] == clamped[worst]:
-            return tuple(fitted[index] for index in range(len(bounds)))
-        fixed[worst] = clamped[worst]
+        clamped = [min(max(value, low), high) for value, (low, high) in zip(values, bounds, strict=True)]
+        misses = [abs(value - bound) for value, bound in zip(values, clamped, strict=True)]
+        worst = max(range(len(values)), key=misses.__getitem__, default=0)
+        if not any(misses):
+            return tuple(values)
+        _hold(values, left, worst, clamped[worst])
+
+
+def _hold(values: list[float], covariance: list[list[float]], index: int, value: float) -> None:
+    """Fix one coefficient: the others follow as far as they go together with it, and it varies no more."""
+    line = covariance[index]
+    gains = [row[index] / line[index] for row in covariance]
+    off = value - values[index]
+    for other, gain in enumerate(gains):
+        if gain:
+            values[other] += gain * off
+            covariance[other] = [entry - gain * held for entry, held in zip(covariance[other], line, strict=True)]
+    values[index] = value
+    covariance[index] = [0.0] * len(values)
+    for row in covariance:
+        row[index] = 0.0
 
 
 def inverse(matrix: Matrix) -> Matrix:
@@ -117,13 +129,3 @@ def quadratic(matrix: Matrix, inputs: Sequence[float]) -> float:
     """Multiply a matrix by the same inputs from both sides: the variance of an output, from a covariance."""
     products: list[float] = [one * sum(map(mul, line, inputs)) for line, one in zip(matrix, inputs, strict=True)]
     return sum(products)
-
-
-def _fit(equations: Equations, free: Sequence[int], fixed: dict[int, float]) -> list[float]:
-    """Solve for the free coefficients, the others being fixed."""
-    if not free:
-        return []
-    matrix = [[equations.matrix[row][column] for column in free] for row in free]
-    known = [sum(equations.matrix[row][index] * value for index, value in fixed.items()) for row in free]
-    sides = [equations.outputs[row] - part for row, part in zip(free, known, strict=True)]
-    return [sum(map(mul, line, sides)) for line in inverse(tuple(map(tuple, matrix)))]

@@ -70,12 +70,15 @@ def test_a_repeated_text_is_counted_in_pieces_within_a_thousandth(unit, times):
 sizes = st.integers(0, 500_000)
 
 
-@given(steps=st.lists(st.tuples(sizes, sizes, st.integers(0, 2_000), st.floats(0.2, 5)), max_size=30))
-def test_any_history_of_bills_keeps_estimates_sane(steps):
-    """Whatever was billed, an estimate is between a quarter and four times the count, messages apart."""
+@given(
+    steps=st.lists(st.tuples(sizes, sizes, st.integers(0, 2_000), st.floats(0.2, 5)), max_size=30),
+    prompts=st.integers(0, 1),
+)
+def test_any_history_of_bills_keeps_estimates_sane(steps, prompts):
+    """Whatever was billed, an estimate is between a quarter and four times the count, messages and preamble apart."""
     calibration = Calibration()
     for result, other, count, ratio in steps:
         billed = round(ratio * (result + other + 4 * count))
-        calibration = calibration.observe(Features(result, other, count), {"inputTokens": billed})
+        calibration = calibration.observe(Features(result, other, count, prompts=prompts), {"inputTokens": billed})
     estimate = calibration.estimate(Features(6_000, 4_000, 0))
     assert (True, calibration) == (2_500 <= estimate <= 40_000, Calibration.from_state(calibration.to_state()))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from operator import mul
+
 import pytest
 
 from strands_ctx.tokens.least_squares import Equations, Row, fit_bounded, inverse, quadratic
@@ -33,6 +36,18 @@ def test_a_coefficient_at_its_bound_leaves_the_rest_to_fit():
 def test_all_coefficients_can_be_at_their_bounds():
     """Bounds hold even where every one is too tight."""
     assert (1.0, 1.0) == fit_bounded(POINTS, inverse(POINTS.matrix), ((0.0, 1.0), (0.0, 1.0)))
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_what_is_free_solves_its_equations_beside_what_is_held(seed):
+    """Of ten coefficients, each within narrow bounds: those inside of them are the best fit to the rest."""
+    chance, size = random.Random(seed), 10
+    rows = [Row(tuple(chance.uniform(-1, 1) for _ in range(size)), chance.uniform(-3, 3), 1.0) for _ in range(30)]
+    equations, bounds = summed(*rows), ((-0.3, 0.3),) * size
+    found = fit_bounded(equations, inverse(equations.matrix), bounds)
+    free = [index for index, value in enumerate(found) if -0.3 < value < 0.3]
+    sides = [sum(map(mul, equations.matrix[index], found)) for index in free]
+    assert ([equations.outputs[index] for index in free], True) == (pytest.approx(sides), len(free) < size)
 
 
 def test_a_certain_row_weighs_more():
