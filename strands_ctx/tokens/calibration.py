@@ -15,8 +15,9 @@ moves no median error by 0.2 % (2026-11-30).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import ceil, fsum, sqrt
 from operator import mul
 from typing import Any
@@ -255,9 +256,9 @@ def _most_tokens(features: Features) -> float:
 
 def _symmetric(triangle: Sequence[float], size: int) -> Matrix:
     """Complete a matrix from its upper triangle, row by row."""
-    numbers: Iterator[float] = iter(triangle)
-    upper = {(row, column): next(numbers) for row in range(size) for column in range(row, size)}
-    return tuple(tuple(upper[min(row, column), max(row, column)] for column in range(size)) for row in range(size))
+    numbers = iter(triangle)
+    upper = [list(islice(numbers, size - row)) for row in range(size)]
+    return tuple((*(upper[column][row - column] for column in range(row)), *upper[row]) for row in range(size))
 
 
 def _rounded(equations: Equations) -> Equations:
