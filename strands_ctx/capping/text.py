@@ -22,7 +22,20 @@ MAX_JOINED = 64
 """Most code points that one character is taken to have; a longer pile of marks is cut anywhere."""
 
 _JOINER = "\u200d"
-_JOINED = frozenset(map(chr, (0x200C, 0x200D, *range(0x1160, 0x1200), 0xFF9E, 0xFF9F, *range(0x1F3FB, 0x1F400))))
+_JOINED = frozenset(
+    map(
+        chr,
+        (
+            *(0x0E33, 0x0EB3, 0x200C, 0x200D, 0xFF9E, 0xFF9F),
+            *range(0x1160, 0x1200),
+            *range(0xD7B0, 0xD7FC),
+            *range(0x1F3FB, 0x1F400),
+        ),
+    )
+)
+_PREPENDED = frozenset(map(chr, (*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2)))
+_VIRAMA = 9
+"""Combining class of the sign that joins two consonants in the scripts of India."""
 _TAGS = range(0xE0020, 0xE0080)
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
@@ -115,4 +128,9 @@ def _joined(text: str, index: int) -> bool:
         return (index - len(text[:index].rstrip(_REGIONAL))) % 2 == 1
     if "\udc00" <= after <= "\udfff":
         return "\ud800" <= before <= "\udbff"
-    return before == _JOINER or after in _JOINED or ord(after) in _TAGS or unicodedata.category(after)[0] == "M"
+    if before == _JOINER or before in _PREPENDED or after in _JOINED or ord(after) in _TAGS:
+        return True
+    if "\u1100" <= before <= "\u115f" and (after <= "\u115f" or "\uac00" <= after <= "\ud7a3"):
+        return True  # the first consonants of a Korean syllable
+    kind = unicodedata.category(after)
+    return kind[0] == "M" or (kind == "Lo" and unicodedata.combining(before) == _VIRAMA)

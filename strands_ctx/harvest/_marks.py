@@ -93,7 +93,7 @@ class Marks:
         except Exception as error:  # noqa: BLE001 - a bank that fails now must not cost what the run achieved
             logger.warning("error=<%s> | the bank can't be read, results are those of the log", type(error).__name__)
             return logged, (None if logged is None else "log")
-        if logged and not banked:
+        if logged and not banked and not self._banked:  # answers of its own recall tool are not banked
             logger.warning("results=<%d> | the bank holds none of them, is it a hook of this agent?", len(logged))
             return logged, "log"
         return banked, "bank"

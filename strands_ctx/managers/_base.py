@@ -188,10 +188,11 @@ class ViewManager(NullConversationManager):
 
     def _on_message(self, event: MessageAddedEvent) -> None:
         state = self._state(event.agent)
-        if not state.in_run or not shape_of(event.message).prompt:  # type: ignore[arg-type]
+        index = len(event.agent.messages) - 1
+        if not state.in_run or not shape_of(event.message, index).prompt:  # type: ignore[arg-type]
             return
         if state.turn_open:
-            state.ledger.inner.add(len(event.agent.messages) - 1)
+            state.ledger.inner.add(index)
         state.turn_open = True
 
     def _on_model_call(self, event: BeforeModelCallEvent) -> None:

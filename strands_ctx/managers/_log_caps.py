@@ -106,16 +106,20 @@ class LogCaps:
         sizes = [min(result_bytes(results[call]), caps.get(call, ENDLESS_BYTES)) for call in ids]
         if sum(sizes) <= self.message_max_bytes:
             return caps
-        errors = [call in shape.error_ids for call in ids]
-        shares = sparing_shares(sizes, self.message_max_bytes, errors, floor=MIN_CAP_BYTES)
+        recall_tool = self.rules.recall_tool
+        spared = [call in shape.error_ids or bool(recall_tool and names.get(call) == recall_tool) for call in ids]
+        shares = sparing_shares(sizes, self.message_max_bytes, spared, floor=MIN_CAP_BYTES)
         return caps | {call: max(share, MIN_CAP_BYTES) for call, share in zip(ids, shares, strict=True)}
 
     def _recall(self, messages: Messages) -> Recall:
-        """Name ids, those apart that the log uses more than once."""
-        if not self.rules.recall_tool:
+        """Name ids, but not of what was recalled itself, nor those that the log uses more than once."""
+        recall_tool = self.rules.recall_tool
+        if not recall_tool:
             return no_recall
-        uses = Counter(call for message in messages for call in tool_names(message))
-        return lambda call: recall_text(self.rules.recall_tool, call) if uses[call] == 1 else ""
+        named = [pair for message in messages for pair in tool_names(message).items()]
+        uses = Counter(call for call, _ in named)
+        recalled = {call for call, name in named if name == recall_tool}
+        return lambda call: recall_text(recall_tool, call) if uses[call] == 1 and call not in recalled else ""
 
 
 def _seen_before(messages: Messages) -> int:

@@ -247,8 +247,12 @@ class AgentState:
 
     def settle(self) -> None:
         """Let what a session stores hold what was learnt in a run that has ended: the next view is then the same."""
+        memory = self.memory(self.model_key)
         if self.stored is not None:
-            self.stored = replace(self.stored, memory=self.memory(self.model_key))
+            self.stored = replace(self.stored, memory=memory)
+        elif memory.calibration.bills and len(self.ledger):
+            whole = Boundaries()
+            self.stored = StoredView(fingerprint(self.ledger.messages, whole), whole, memory)
 
     @property
     def fixed_tokens(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from strands_ctx.errors import StrandsCtxError
+from strands_ctx.errors import ConfigError, StrandsCtxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +84,26 @@ def ids_of(messages: Sequence[Any]) -> set[str]:
     """
     uses = (block.get("toolUse") for message in messages for block in message["content"])
     return {str(use.get("toolUseId")) for use in uses if isinstance(use, dict)}
+
+
+def check_tools(script: Sequence[Step], position: int, offered: Collection[str], *, begun: bool) -> None:
+    """Tell a script with a wrong name from a request that is no part of it.
+
+    Args:
+        script: All steps.
+        position: Index of the step that calls a tool which is not offered.
+        offered: Names of the tools that the request offers.
+        begun: Whether a step was answered before, to a request with the same tools.
+
+    Raises:
+        ConfigError: The request is one of the script's agent, which has no such tool.
+    """
+    missing = sorted({call.name for call in calls_of(script[position])} - set(offered))
+    if begun or not {call.name for step in script for call in calls_of(step)}.isdisjoint(offered):
+        raise ConfigError("script", missing, f"must call tools that the agent has: {sorted(offered)}")
+    if offered:
+        warnings.warn(
+            f"step {position + 1} of the script calls {missing}, the request offers {sorted(offered)}: "
+            "answered as one that is no part of the script",
+            stacklevel=2,
+        )

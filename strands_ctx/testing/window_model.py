@@ -18,7 +18,7 @@ from strands_ctx.testing import provider_tokens
 from strands_ctx.testing.prompt_cache import PromptCache, freeze
 from strands_ctx.testing.requests import Outcome, Request, UsageStyle, usage_of
 from strands_ctx.testing.rules import ProviderRuleError, strict_violations
-from strands_ctx.testing.script import ScriptExhaustedError, Step, ToolCall, calls_of, ids_of
+from strands_ctx.testing.script import ScriptExhaustedError, Step, ToolCall, calls_of, check_tools, ids_of
 from strands_ctx.testing.stream_events import stream_events
 from strands_ctx.types import ToolSpec
 
@@ -181,6 +181,7 @@ class WindowModel(Model):
         """
         specs: Sequence[ToolSpec] = tool_specs or ()
         system = _system_text(system_prompt, system_prompt_content)
+        self._taken.update(ids_of(messages))  # a restored session has ids of its own
         answer = self._next_answer(specs, tool_choice, from_agent=invocation_state is not None)
         index = self._receive(messages, specs, system, side=not answer.scripted and not tool_choice)
         if answer.scripted:
@@ -227,8 +228,11 @@ class WindowModel(Model):
             raise ScriptExhaustedError(len(self.script))
         step = self.script[self.position]
         calls = calls_of(step)
-        is_side = bool({call.name for call in calls} - names) or bool(self._offered and not self._offered & names)
-        if is_side:
+        elsewhere = bool(self._offered) and not self._offered & names
+        missing = {call.name for call in calls} - names
+        if missing and from_agent and not elsewhere:
+            check_tools(self.script, self.position, names, begun=bool(self._offered))
+        if missing or elsewhere:
             return _Answer([{"text": self._side_reply}], scripted=False)
         content = [self._tool_use(call) for call in calls] or [{"text": cast(str, step)}]
         return _Answer(content, scripted=True)
@@ -256,7 +260,6 @@ class WindowModel(Model):
         return f"tooluse_{self._ids:05d}"
 
     def _receive(self, messages: Any, specs: Sequence[ToolSpec], system: str | None, *, side: bool) -> int:
-        self._taken.update(ids_of(messages))  # a restored session has ids of its own
         parts = [freeze((system, specs)), *(freeze(message) for message in messages)]
         part_tokens = [
             provider_tokens.count_prompt_text(system or "") + provider_tokens.count_tool_specs(specs),

@@ -27,6 +27,8 @@ from strands_ctx.tokens.least_squares import Equations, Matrix, Row, fit_bounded
 from strands_ctx.tokens.prior import (
     BOUNDS,
     LARGE_PREAMBLE,
+    MAX_MEDIA_RATIO,
+    MAX_MEDIA_SAVED_RATIO,
     MAX_MESSAGE_TOKENS,
     MAX_PROMPT_TOKENS,
     PRIOR,
@@ -38,10 +40,10 @@ from strands_ctx.tokens.usage import prompt_tokens
 MAX_RATIO = 4.0
 """A bill more times than this off the uncalibrated estimate, either way, is not of the prompt that we know.
 
-Frames and a preamble come on top.
+Frames, a preamble and what media may take come on top; tool specifications, calls and most of media may be free.
 """
 
-MARGIN_BOUNDS = (0.02, 0.25)
+MARGIN_BOUNDS = (0.02, 0.6)
 """Lowest and highest margin."""
 
 MARGIN_DEVIATIONS = 3.0
@@ -75,6 +77,7 @@ _SURPRISE_RATIO = 0.1
 _MAX_SURPRISE = 25.0
 _DIGITS = 7
 _MAX_NUMBER = 1e15
+_MAX_TOKENS = 1e10
 
 Inputs = tuple[float, ...]
 """Features less what a prompt has in common with the last one."""
@@ -139,8 +142,8 @@ class Calibration:
 
     def _estimate(self, features: Features, inputs: Inputs, known: float) -> int:
         expected = known + _times(self.coefficients, inputs)
-        most = _most_tokens(features) + MAX_MESSAGE_TOKENS * features.messages
-        return ceil(min(max(expected, features.tokens / MAX_RATIO), most))
+        least, most = _extremes(features)
+        return ceil(min(max(expected, least), most + MAX_MESSAGE_TOKENS * features.messages))
 
     def bound(self, features: Features) -> int:
         """Estimate with the margin, in tokens."""
@@ -149,7 +152,7 @@ class Calibration:
         return ceil(estimate * (1 + self._margin_ratio(features, inputs, estimate)))
 
     def margin_ratio(self, features: Features) -> float:
-        """Return how much of an estimate to leave free above it: 0 before a bill, then 0.02 to 0.25.
+        """Return how much of an estimate to leave free above it: 0 before a bill, then 0.02 to 0.6.
 
         It is small where the bills leave little open about a prompt, and little of it is new: three standard
         deviations, more of them where the latest bills were off.
@@ -178,7 +181,8 @@ class Calibration:
         inputs, known = self._change(features)
         expected = max(1, self._estimate(features, inputs, known))
         billed = prompt_tokens(usage, near_tokens=expected)
-        if billed is None or not features.tokens / MAX_RATIO <= billed <= _most_tokens(features):
+        least, most = _extremes(features)
+        if billed is None or not least <= billed <= most:
             return self
         deviation = _BILL_RATIO * billed + self._new_deviation(features)
         off = (billed - expected) ** 2 / (self._variance(features, inputs) + deviation**2)
@@ -192,7 +196,10 @@ class Calibration:
         if self.bills:
             surprise += _SURPRISE_RATIO * (min(off, _MAX_SURPRISE) - surprise)
         learnt = Calibration(self.bills + 1, features, billed, surprise=max(1.0, round(surprise, 4)))
-        return learnt._learnt(evidence)
+        try:
+            return learnt._learnt(evidence)
+        except (ZeroDivisionError, OverflowError):  # a stored state was damaged
+            return Calibration()
 
     def _change(self, features: Features) -> tuple[Inputs, float]:
         """Return a prompt's features less what it has in common with the last one, and the bill for that."""
@@ -236,7 +243,13 @@ class Calibration:
         if matrix is None or outputs is None or last is None or scalars is None:
             return cls()
         bills, billed_tokens, surprise = scalars
-        if bills < 1 or billed_tokens < 1 or not 1 <= surprise <= _MAX_SURPRISE or min(last[:6]) < 0:
+        if (
+            bills < 1
+            or billed_tokens < 1
+            or max(map(abs, [*last, billed_tokens])) > _MAX_TOKENS
+            or not 1 <= surprise <= _MAX_SURPRISE
+            or min(last[:6]) < 0
+        ):
             return cls()
         restored = cls(int(bills), Features(*map(int, last)), int(billed_tokens), surprise=surprise)
         evidence = Equations(_symmetric(matrix, size), tuple(outputs))
@@ -249,9 +262,12 @@ class Calibration:
         return restored if all(seen > 0 and left > 0 for seen, left in variances) else cls()
 
 
-def _most_tokens(features: Features) -> float:
-    """Return the largest bill that a prompt may have."""
-    return features.tokens * MAX_RATIO + MAX_PROMPT_TOKENS * features.prompts
+def _extremes(features: Features) -> tuple[float, float]:
+    """Return the smallest and the largest bill that a prompt may have."""
+    media = features.media_tokens
+    surely = features.tokens - features.fixed_tokens - features.call_tokens - MAX_MEDIA_SAVED_RATIO * media
+    most = features.tokens * MAX_RATIO + MAX_PROMPT_TOKENS * features.prompts + MAX_MEDIA_RATIO * media
+    return max(surely, 0.0) / MAX_RATIO, most
 
 
 def _symmetric(triangle: Sequence[float], size: int) -> Matrix:

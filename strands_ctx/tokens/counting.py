@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any
 
-from strands_ctx.tokens.media import MEDIA_TOKENS, UNKNOWN_MEDIA_TOKENS
+from strands_ctx.tokens.media import MEDIA_TOKENS, UNKNOWN_MEDIA_TOKENS, sampled_tokens
 from strands_ctx.types import Message, TokenCounter, ToolSpec
 
 MESSAGE_TOKENS = 4
@@ -139,6 +139,29 @@ def call_tokens(counter: TokenCounter, message: Message) -> int:
     """
     calls = sum(_tool_use_tokens(counter, call) for call in _values_of(message, "toolUse"))
     return calls + TOOL_RESULT_TOKENS * sum(1 for _ in _values_of(message, "toolResult"))
+
+
+def media_tokens(counter: TokenCounter, message: Message) -> int:
+    """Count a message's images, videos, audio and documents that are no text, those inside of tool results included.
+
+    Args:
+        counter: Any counter; only its ``count_text`` is used, for the labels of documents.
+        message: Any message.
+
+    Returns:
+        Tokens; 0 where it has none.
+    """
+    content: Any = message.get("content") if isinstance(message, dict) else None
+    blocks = list(content) if isinstance(content, (list, tuple)) else []
+    for result in _values_of(message, "toolResult"):
+        items = result.get("content") if isinstance(result, dict) else None
+        blocks += items if isinstance(items, (list, tuple)) else ()
+    return sum(
+        sampled_tokens(counter, kind, value)
+        for block in blocks
+        if isinstance(block, dict)
+        for kind, value in block.items()
+    )
 
 
 def _values_of(message: Message, kind: str) -> Iterator[Any]:

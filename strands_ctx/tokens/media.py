@@ -117,6 +117,29 @@ MEDIA_TOKENS: dict[str, Callable[[TokenCounter, Any], int]] = {
 """The counts by kind of block, each called with a counter and the block's value."""
 
 
+def sampled_tokens(counter: TokenCounter, kind: str, media: Any) -> int:
+    """Estimate media that a provider samples: each has a price of its own for them.
+
+    Args:
+        counter: Counts the labels of documents.
+        kind: The kind of a block; any other than of media gives 0.
+        media: The block's value.
+
+    Returns:
+        Tokens as ``MEDIA_TOKENS`` has them; 0 for a document that is text, which is read as other text is.
+    """
+    if kind not in MEDIA_TOKENS or (kind == "document" and _is_text(media)):
+        return 0
+    return MEDIA_TOKENS[kind](counter, media)
+
+
+def _is_text(document: Any) -> bool:
+    """Tell whether a document is read as text."""
+    if not isinstance(document, dict):
+        return False
+    return bool(_source_texts(document.get("source"))) or str(document.get("format")).lower() in _TEXT_FORMATS
+
+
 def _binary_tokens(counter: TokenCounter, payload: bytes | None, format_: str) -> int:
     if payload is None:
         return DOCUMENT_TOKENS

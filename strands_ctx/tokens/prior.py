@@ -28,6 +28,12 @@ MAX_MESSAGE_TOKENS, MAX_PROMPT_TOKENS = 64.0, 1_000.0
 Source: Anthropic documents preambles of 159 to 530 tokens where tools are used, by model (read 2026-12-01).
 """
 
+MAX_MEDIA_SAVED_RATIO, MAX_MEDIA_RATIO = 0.95, 31.0
+"""Most that media may be found to take less, or more, than we count, for each token.
+
+Source: Gemini bills 258 tokens for an image, the smallest models of OpenAI 36,835 for one of 1,280 x 800 (2026-12-01).
+"""
+
 COEFFICIENTS = {
     "result_tokens": Coefficient(1.0, 0.25, 4.0, 0.2),
     "other_tokens": Coefficient(1.0, 0.25, 4.0, 0.2),
@@ -40,6 +46,7 @@ COEFFICIENTS = {
     "digits": Coefficient(0.0, -0.5, 1.5, 0.5),
     "accented_tokens": Coefficient(0.0, -0.75, 3.0, 0.6),
     "wide_tokens": Coefficient(0.0, -0.75, 3.0, 0.8),
+    "media_tokens": Coefficient(0.0, -MAX_MEDIA_SAVED_RATIO, MAX_MEDIA_RATIO, 1.0),
 }
 """One for each feature, in the order of ``Features``."""
 

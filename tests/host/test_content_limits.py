@@ -8,6 +8,7 @@ from strands.models import BedrockModel
 
 from strands_ctx import BudgetSuffixManager, CapToolResultsManager, PerTurnManager
 from strands_ctx._host import own_cache_points
+from strands_ctx.bank import ToolResultBank
 from strands_ctx.testing import ToolCall
 
 from .support.rig import Rig, fetches, text_of
@@ -69,6 +70,19 @@ def test_of_parallel_results_an_error_is_cut_last(kind):
     blocks = [block["toolResult"] for block in rig.agent.messages[2]["content"]]
     texts = [block["content"][0]["text"] for block in blocks]
     assert (True, True, []) == (text_of(500) in texts[1], 890 < sum(map(len, texts)) <= 900, rig.broken_laws())
+
+
+def test_of_parallel_results_what_was_recalled_is_cut_last(kind):
+    """It is in no bank by its own id, so nothing offers to recall it again."""
+    with ToolResultBank() as bank:
+        manager = LOG_CAPS[kind](max_bytes_per_message=4_000, recall_tool="recall")
+        rig = Rig(kind, manager=manager, tools=[bank.as_tool()], hooks=[bank])
+        rig.run("Fetch.", ToolCall("fetch", {"size": 3_000}, id="f1"), "Fetched.")
+        again = ToolCall("recall", {"tool_use_id": "f1"}, id="r1")
+        rig.run("Again.", [ToolCall("fetch", {"size": 9_000}, id="f2"), again], "Done.", "Never.")
+        results = [block["toolResult"]["content"] for block in rig.agent.messages[6]["content"]]
+    fetched, recalled = ["".join(item["text"] for item in content) for content in results]
+    assert (True, True, False) == (text_of(3_000) in recalled, "by id f2" in fetched, "by id r1" in recalled)
 
 
 def test_the_text_beside_results_is_not_capped(kind):

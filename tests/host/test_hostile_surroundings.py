@@ -173,6 +173,16 @@ def test_a_malformed_block_is_named_with_its_message(block):
         agent.conversation_manager.view(agent)
 
 
+@pytest.mark.parametrize("manager", [BudgetSuffixManager, CapToolResultsManager, PerTurnManager])
+def test_a_malformed_prompt_is_named_with_its_place_in_the_log(manager):
+    """The index is that of the log, not of what was handed over."""
+    agent = agent_of(["Yes.", "never"], manager())
+    agent("Hi.")
+    with pytest.raises(HistoryError, match=r"messages\[2\]") as caught:
+        agent([{"role": "user", "content": "a plain string"}])
+    assert 2 == caught.value.index
+
+
 def test_warnings_as_errors_do_not_switch_management_off():
     """A model without a window is warned of outside of planning: the view is asked for as ever."""
     agent = agent_of(["ok"], PerTurnManager(), model=WindowModel(["ok"], context_window_limit=None))

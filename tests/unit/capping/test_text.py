@@ -17,6 +17,12 @@ CHARACTERS = {
     "two accents": "o\u0308\u0304",
     "vowel sign": "की",
     "jamo": "\u1112\u1161\u11ab",
+    "jamo, two first consonants": "\u1100\u1112\u1161",
+    "jamo before a syllable": "\u1100가",
+    "jamo, extended": "\ud7b0\ud7cb",
+    "Thai vowel": "น\u0e33",
+    "conjunct": "क्ष",
+    "sign before digits": "\u0600١",
     "half-width voicing": "ｶﾞ",
     "surrogate pair": "\ud83d\ude00",
 }

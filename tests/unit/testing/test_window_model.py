@@ -49,6 +49,29 @@ def run(model, prompts=("Go on.",), **arguments):
     return record_run(model, [READ], prompts, **{"conversation_manager": NullConversationManager(), **arguments})
 
 
+def test_a_restored_log_keeps_its_ids_to_itself():
+    """A new model with the same script, in a log that holds calls: the first new call has a free id too."""
+    script = [*read(1, 2), "Read."]
+    before = run(WindowModel(script)).agent.messages
+    messages = run(WindowModel(script), messages=list(before)).agent.messages
+    ids = [b["toolUse"]["toolUseId"] for m in messages for b in m["content"] if "toolUse" in b]
+    assert (4, 4) == (len(ids), len(set(ids)))
+
+
+@pytest.mark.parametrize("script", [[*read(1), ToolCall("reed"), "Read."], [[*read(1), ToolCall("reed")], "Read."]])
+def test_a_script_that_calls_a_tool_that_is_not_there_says_so(script):
+    """In a later step, or beside one that is there, it is an error that names both."""
+    recording = run(WindowModel(script))
+    error = recording.error.__cause__ or recording.error
+    assert ("script", ["reed"], True) == (error.parameter, error.value, "['read']" in str(error))
+
+
+def test_a_first_step_that_nobody_can_make_is_warned_of():
+    """It may be a request of somebody else, so it is answered as one."""
+    with pytest.warns(UserWarning, match=r"step 1 of the script calls \['reed'\], the request offers \['read'\]"):
+        run(WindowModel([ToolCall("reed"), "Read."]))
+
+
 def test_a_later_invocation_goes_on_with_the_script():
     """Two prompts are answered by the two turns of one script."""
     model = WindowModel([*read(1), "First.", *read(2), "Second."])

@@ -112,7 +112,7 @@ def test_the_margin_is_wider_for_what_is_new():
     """Nothing new, a little, a lot, and a kind of text that was never billed."""
     new = [Features(), Features(500, 0, 1), Features(8_000, 0, 1), Features(8_000, 0, 1, wide_tokens=8_000)]
     margins = [billed_often().margin_ratio(Features(8_000, 2_000, 10) + part) for part in new]
-    assert (0.02, sorted(set(margins)), 0.25) == (margins[0], margins[0:1] + margins[2:], margins[-1])
+    assert (0.02, sorted(set(margins)), 0.6) == (margins[0], margins[0:1] + margins[2:], margins[-1])
 
 
 def test_the_margin_is_wider_after_bills_that_were_off():
@@ -180,6 +180,30 @@ def test_a_preamble_is_not_lost_in_a_cut():
             cycles.append((chance.randint(150, 330), chance.gauss(1.12, 0.02)))
         errors.append(abs(calibration.estimate(small_prompt(cycles[-1:])) / with_preamble(cycles[-1:]) - 1))
     assert quantile(errors, 0.5) <= 0.02
+
+
+@pytest.mark.parametrize("image_tokens", [258, 1_600, 4_784, 36_835])
+def test_images_have_a_price_of_their_own(image_tokens):
+    """Results of text and screenshots in turn, old ones capped: soon within 1 %, whatever an image costs."""
+    chance, calibration, errors = random.Random(7), Calibration(), []
+    kept, old = [], 0
+    for _ in range(40):
+        text, image = chance.choice([(chance.randint(50, 1_500), 0), (20, 1_600)])
+        kept, old = [*kept, (text, image)][-3:], old + (len(kept) == 3)
+        texts, images = sum(t for t, _ in kept), sum(i for _, i in kept)
+        prompt = Features(150 * old + texts + images, 60, 9 + 2 * old, 300, 25 * old, 1, media_tokens=images)
+        billed = round(1.1 * (prompt.tokens - images) + images / 1_600 * image_tokens)
+        errors.append(abs(calibration.estimate(prompt) / billed - 1))
+        calibration = calibration.observe(prompt, usage(billed))
+    assert (40, True) == (calibration.bills, quantile(errors[12:], 0.95) <= 0.01)
+
+
+def test_specifications_that_are_not_billed_are_learnt():
+    """Twenty thousand tokens of them, in front of a prompt of a hundred."""
+    prompt = Features(0, 100, 1, 20_000, prompts=1)
+    calibration = Calibration().observe(prompt, usage(110))
+    grown = prompt + Features(2_000, 20, 2, call_tokens=30)
+    assert (1, True) == (calibration.bills, calibration.estimate(grown) < 3_500)
 
 
 def test_a_first_bill_may_be_mostly_preamble():

@@ -47,6 +47,8 @@ def test_a_stored_calibration_is_small():
         {"last": [1, 2, 3]},
         {"last": [-1] * SIZE},
         {"last": None},
+        {"last": [1e14] * SIZE},
+        {"billed_tokens": 1e14},
         {"billed_tokens": 0},
         {"billed_tokens": "12"},
         {"billed_tokens": 10**400},

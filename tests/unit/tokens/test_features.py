@@ -90,6 +90,16 @@ def test_calls_are_a_share_where_each_count_may_be_a_request():
     assert (2 * characters.call_tokens, 2 * characters.other_tokens, []) == parts
 
 
+def test_media_are_told_apart_but_not_documents_of_text():
+    """An image in a result and one in a prompt, a PDF, and a text file that is read as other text is."""
+    image = {"image": {"format": "png", "source": {"bytes": b"x"}}}
+    pdf = {"document": {"format": "pdf", "name": "d", "source": {"bytes": b"%PDF-1.4"}}}
+    note = {"document": {"format": "txt", "name": "d", "source": {"bytes": b"word " * 90}}}
+    result = {"toolResult": {"toolUseId": "a", "status": "success", "content": [image, {"text": "seen"}, pdf, note]}}
+    found = [message_features(COUNTER, user(*blocks)).media_tokens for blocks in ([image], [result], [note], ["hi"])]
+    assert [1_600, 1_600 + 2_500 + COUNTER.count_text("d"), 0, 0] == found
+
+
 def test_a_text_that_joins_a_message_has_no_frame():
     """A note of omission is a block of a message that is there."""
     text = "20 earlier messages are not shown."
