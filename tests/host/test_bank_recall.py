@@ -7,6 +7,7 @@ from strands import Agent
 
 from strands_ctx import PerTurnManager
 from strands_ctx.bank import ToolResultBank
+from strands_ctx.harvest import run
 from strands_ctx.testing import ToolCall, WindowModel
 
 from .support.rig import fetch, fetches, text_of
@@ -149,3 +150,12 @@ def test_a_direct_recall_reads_the_results_of_its_agent(bank):
     agent("Go.")
     answer = agent.tool.recall(tool_use_id="tooluse_00001", record_direct_tool_call=False)
     assert ("success", text_of(30, seed=30)) == (answer["status"], answer["content"][0]["text"].partition("\n")[2])
+
+
+def test_a_run_that_only_recalls_has_no_results_and_no_warning(bank, caplog):
+    """What it read again was banked in an earlier run, and the bank is a hook of this agent."""
+    again = ToolCall("recall", {"tool_use_id": "f1"})
+    agent = agent_with(bank, ToolCall("fetch", {"size": 300}, id="f1"), "Fetched.", again, "Read.")
+    run(agent, "Fetch.", bank=bank)
+    outcome = run(agent, "Again.", bank=bank)
+    assert ("bank", 0, "") == (outcome.tool_results_from, len(outcome.tool_results), caplog.text)
